@@ -16,6 +16,7 @@
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/own_way.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -237,14 +238,14 @@ Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>
     if (!leads && place.kind == StubPlace::Kind::here) return files_have_gone(where);
     is_known |= leads;
   }
-  if (!is_known && !is_own_or_projects(base)) return files_have_gone(where);
-  return place_below(base, where);
+  return is_known ? place_below(base, where) : open_place_by_path(where);
 }
 
 Result<Place> open_place_by_path(const ContainerName& where) {
-  const File base = MCR_TRY(File::open(AT_FDCWD, where.base, O_PATH | O_DIRECTORY));
-  if (!is_own_or_projects(base)) return files_have_gone(where);
-  return place_below(base, where);
+  const auto base = restart::open_by_own_way(where.base);
+  if (!base && base.error().system_error != ELOOP) return base.error();
+  if (!base || !is_own_or_projects(*base)) return files_have_gone(where);
+  return place_below(*base, where);
 }
 
 void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts,

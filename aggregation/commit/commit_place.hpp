@@ -68,7 +68,8 @@ void remove_if_new(const Place& place, const restart::ContainerName& where);
 Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
                          const StubHandles* stubs);
 /// As open_place(), for use when no stub confirms that the directory is the right one. Accepts only
-/// directories that belong to this user or to root, or that one of this user's groups may write.
+/// directories that belong to this user or to root, or that one of this user's groups may write, and follows no
+/// link of another user's on the way.
 Result<Place> open_place_by_path(const restart::ContainerName& where);
 
 /// Sets the sticky bit of this user's directory of containers if users may write to it who may not

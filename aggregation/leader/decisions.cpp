@@ -53,6 +53,11 @@ void Decisions::apply(const RankJoined& event) {
   if (!first_join_ms_) first_join_ms_ = now_ms_;
 }
 
+void Decisions::apply(const PatternWrittenNatively& event) {
+  if (const auto found = ranks_.find(event.presence); found != ranks_.end())
+    found->second.native_patterns.insert(event.pattern);
+}
+
 void Decisions::apply(const RankEnded& event) {
   if (const auto found = ranks_.find(event.presence); found != ranks_.end()) {
     found->second.ended = true;

@@ -50,6 +50,11 @@ struct RankJoined {
   std::string presence;
   std::uint32_t rank = 0;
 };
+/// The process writes files of a pattern natively that mcr would have captured.
+struct PatternWrittenNatively {
+  std::string presence;
+  std::string pattern;
+};
 /// The process recorded its end. It may live on for a while (exit=wait), but writes nothing more.
 struct RankEnded {
   std::string presence;
@@ -125,10 +130,11 @@ struct StageShort {};
 /// SIGTERM: drain the published parts as fast as possible, then end.
 struct Terminate {};
 
-using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPublished, PartWithdrawn,
-                           PartRequested, PartDropped, SiblingsLookedUp, FamilyUnranked, DrainDone,
-                           PutBackDone, SettleDone, AccountNoted, FramesShared, ContainersWatched,
-                           Tick, StageShort, Terminate>;
+using Event =
+    std::variant<RankJoined, PatternWrittenNatively, RankEnded, RankGone, PartBegun, PartPublished,
+                 PartWithdrawn, PartRequested, PartDropped, SiblingsLookedUp, FamilyUnranked,
+                 DrainDone, PutBackDone, SettleDone, AccountNoted, FramesShared, ContainersWatched,
+                 Tick, StageShort, Terminate>;
 
 // --- decisions ----------------------------------------------------------------------------------
 
@@ -328,9 +334,11 @@ class Decisions {
     bool ended = false;
     bool regular = false;
     bool all_have_begun = false;
+    std::set<std::string> native_patterns = {};  ///< PatternWrittenNatively
   };
 
   void apply(const RankJoined&);
+  void apply(const PatternWrittenNatively&);
   void apply(const RankEnded&);
   void apply(const RankGone&);
   void apply(const PartBegun&);

@@ -47,6 +47,10 @@ Result<void> Discovery::scan_processes(std::vector<Event>& events) {
     seen.insert(presence.name);
     const auto [known, is_new] = processes_.try_emplace(presence.name);
     if (is_new) events.emplace_back(RankJoined{presence.name, presence.rank});
+    for (const std::string& pattern : presence.native_patterns) {
+      if (known->second.native_patterns.insert(pattern).second)
+        events.emplace_back(PatternWrittenNatively{presence.name, pattern});
+    }
     if (presence.ended && !known->second.ended) {
       known->second.ended = true;
       events.emplace_back(RankEnded{presence.name, presence.status == 0, presence.all_have_begun});

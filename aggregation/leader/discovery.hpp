@@ -44,6 +44,7 @@ class Discovery {
   struct Process {
     bool alive = true;
     bool ended = false;
+    std::set<std::string> native_patterns = {};
   };
 
   Result<void> scan_processes(std::vector<Event>& events);

@@ -164,12 +164,12 @@ class View {
   [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
 
   /// Returns the directory of containers in which a rank of this launch that opens a native file of the set
-  /// looks for a note; "" if that rank looks elsewhere: it has no stub that names the directory, only
-  /// container_dir=.
+  /// looks for a note; "" if that rank looks elsewhere, or not at all: it has no stub that names the directory,
+  /// only container_dir=.
   [[nodiscard]] std::string directory_of_notes() const {
     const std::string written = without_dots(stub_.container_directory);
-    const bool is_named =
-        written == default_container_dir || written == without_dots(opener_.container_dir);
+    const bool is_named = opener_.finds_notes && (written == default_container_dir ||
+                                                  written == without_dots(opener_.container_dir));
     return is_named ? here_.place.directory : std::string();
   }
 
@@ -530,10 +530,12 @@ class View {
   /// rank only, the last one at rank 0: then one of the ranks that open the set sees such a file, if there is
   /// any.
   Result<void> look_at_next_rank() const {
-    if (!is_launch() || stub_.rank_count < 2) return {};
+    const std::uint32_t ranks =
+        is_launch() ? std::min(stub_.rank_count, opener_.rank_count) : stub_.rank_count;
+    if (ranks < 2) return {};
     struct stat own {};
     if (system_calls().fstatat(AT_FDCWD, path_.c_str(), &own, 0) != 0) return {};
-    const std::uint32_t next = (stub_.rank + 1) % stub_.rank_count;
+    const std::uint32_t next = (stub_.rank + 1) % ranks;
     for (const std::string& path : sibling_paths(path_, here_.masked_name, stub_.rank, next)) {
       const FileAt there =
           file_of_rank(path, shared_directory(here_.masked_name), here_.place.owner);

@@ -48,6 +48,9 @@ struct Opener {
   std::string container_dir = "mcr";  ///< the reader's setting; our files are made there
   /// Where this launch's ranks share decoded frames; may be null.
   std::shared_ptr<FrameShare> share = nullptr;
+  /// Ranks of this launch open native files through mcr, so that they find notes about them. False: HDF5 has
+  /// only found mcr by its search for plugins after a native open of a stub.
+  bool finds_notes = true;
   bool is_native =
       false;  ///< a native file lies at the path, and the stub is from the note about it
   /// Starts a leader for the parts in a launch's directory, if the launch has no leader; may be

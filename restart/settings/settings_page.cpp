@@ -42,7 +42,7 @@ std::string manual_page() {
       "a warning only, and the file is ignored. Settings that reach further than the files there "
       "(stage, trace, allow, match, launch, rank, ranks, node, gpu, gpu\\_memory, and a "
       "container\\_dir that leads "
-      "further than ../NAME) are then left out, and no duration counts as more than 10 min. A file "
+      "upwards) are then left out, and no duration counts as more than 10 min. A file "
       "that belongs to neither the user nor root is ignored with a warning, and so is any in a "
       "sticky directory to which "
       "other users may write.\n\n"

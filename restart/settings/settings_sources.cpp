@@ -94,13 +94,8 @@ class CheckpointDirectory {
 bool is_far_reaching(const ConfigurationEntry& entry) {
   constexpr std::array<std::string_view, 10> keys{"stage", "trace", "allow", "match", "launch",
                                                   "rank",  "ranks", "node",  "gpu",   "gpu_memory"};
-  if (entry.key == "container_dir") {
-    // Beside the directory, as in ../mcr, is as far as it may lead.
-    std::string_view below = entry.value;
-    if (below.starts_with("../") && below.find('/', 3) == std::string_view::npos)
-      below.remove_prefix(3);
-    return !is_plain_path(below);
-  }
+  // What lies above the directory may belong to others than those who may write to this file.
+  if (entry.key == "container_dir") return !is_plain_path(entry.value);
   return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
 }
 

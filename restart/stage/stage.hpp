@@ -27,6 +27,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,6 +85,9 @@ class LaunchDirectory {
     std::string name;
   };
   Result<Presence> join(std::uint32_t rank, std::uint32_t rank_count) const;
+  /// Records that the process writes files of the pattern natively that mcr would have captured.
+  /// `pattern` may be any text.
+  static Result<void> record_native_pattern(const Presence& presence, const std::string& pattern);
   /// Records a regular end with the process's exit status; 0: not known. `natives`: the files that it
   /// wrote natively. `all_have_begun`: every rank of the program has begun, and creates no further file.
   Result<void> end_presence(const Presence& presence, int status = 0,
@@ -178,6 +182,7 @@ class LaunchDirectory {
     int status = 0;               ///< the process's exit status; valid if `ended`
     bool all_have_begun = false;  ///< see end_presence()
     NativeCounts natives;         ///< files that the process wrote natively; valid if `ended`
+    std::set<std::string> native_patterns;  ///< of record_native_pattern()
   };
   Result<std::vector<RankPresence>> presences() const;
   /// True if some process of the launch lives.

@@ -24,7 +24,8 @@ namespace {
 constexpr std::uint8_t presence_begin_kind = 1;
 constexpr std::uint8_t presence_end_kind = 2;
 constexpr std::uint8_t presence_natives_kind = 3;
-constexpr std::size_t max_presence_bytes = 4096;
+constexpr std::uint8_t presence_native_pattern_kind = 4;
+constexpr std::size_t max_presence_bytes = 64 * 1024;
 /// Number of tries to lock the stage. A leader that removes a directory holds the stage's lock for
 /// less than a millisecond, unless the leader was stopped.
 constexpr int entering_turns = 500;
@@ -102,6 +103,14 @@ Result<LaunchDirectory::Entered> LaunchDirectory::enter(const std::string& stage
   return Entered{std::move(directory), std::move(presence)};
 }
 
+Result<void> LaunchDirectory::record_native_pattern(const Presence& presence,
+                                                    const std::string& pattern) {
+  Bytes payload;
+  Writer writer(payload);
+  writer.text(pattern);
+  return presence.file.append(write_record(presence_native_pattern_kind, payload));
+}
+
 Result<void> LaunchDirectory::end_presence(const Presence& presence, int status,
                                            const NativeCounts& natives, bool all_have_begun) const {
   if (total_of(natives) > 0) {
@@ -145,6 +154,8 @@ Result<std::vector<LaunchDirectory::RankPresence>> LaunchDirectory::presences() 
       if (record->kind == presence_natives_kind) {
         for (std::uint64_t& number : presence.natives.numbers) number = reader.u64().value_or(0);
       }
+      if (record->kind == presence_native_pattern_kind)
+        presence.native_patterns.insert(MCR_TRY(reader.text(max_presence_bytes)));
       if (record->kind != presence_end_kind) continue;
       presence.ended = true;
       presence.status = static_cast<int>(MCR_TRY(reader.u32()));

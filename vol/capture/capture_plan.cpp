@@ -89,6 +89,21 @@ void look_at_stage(JobStage& job, const restart::Settings& settings) {
   job.marked_native.clear();
 }
 
+// Tells the leader that this rank writes files of these names natively. Else a rank that writes nothing else
+// would seem to have nothing to write, and sets without its files would count as whole.
+void tell_of_native(JobStage& job, const std::vector<std::string>& masked_names) {
+  constexpr std::size_t most = 48 * 1024;   // bytes; a leader reads no longer presences
+  constexpr std::size_t record_bytes = 32;  // at most, beside the pattern
+  for (const std::string& name : masked_names) {
+    const std::string pattern = restart::pattern_of(name);
+    if (job.native_patterns.contains(pattern) || job.native_pattern_bytes + pattern.size() > most)
+      continue;
+    job.native_pattern_bytes += pattern.size() + record_bytes;
+    job.native_patterns.insert(pattern);
+    (void)restart::LaunchDirectory::record_native_pattern(job.presence, pattern).has_value();
+  }
+}
+
 bool is_marked_native(JobStage& job, const std::string& pattern) {
   const auto [known, unknown] = job.marked_native.try_emplace(pattern, false);
   if (unknown) known->second = job.directory.is_marked_native(pattern);
@@ -175,6 +190,10 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   }
   plan.stage = *stage;
   JobStage& job = *plan.stage;
+  const auto native_in_set = [&](NativeReason reason, std::string_view why) {
+    tell_of_native(job, plan.masked_names);
+    return native(reason, why);
+  };
   const std::string pattern = restart::pattern_of(plan.masked_names.front());
   const auto is_native = [&] {
     look_at_stage(job, settings);
@@ -185,10 +204,10 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   const bool was_native = is_native();
   if (!was_native) wait_for_commits(job, pattern, settings);
   if (was_native || is_native())
-    return native(is_marked_native(job, std::string(restart::every_pattern))
-                      ? NativeReason::storage
-                      : NativeReason::stopped,
-                  "mcr already writes such files natively in this launch");
+    return native_in_set(is_marked_native(job, std::string(restart::every_pattern))
+                             ? NativeReason::storage
+                             : NativeReason::stopped,
+                         "mcr already writes such files natively in this launch");
   plan.free_bytes = job.free_bytes;
   if (plan.free_bytes == 0) {
     const bool is_known = restart::memory_limits().limit > 0;
@@ -200,7 +219,7 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
                          : "the size of this node's memory cannot be read from /proc/meminfo, so " +
                                std::string("files are written natively and not into the stage ") +
                                stage_path + "; mount /proc");
-    return native(NativeReason::stage_full, "the stage is full");
+    return native_in_set(NativeReason::stage_full, "the stage is full");
   }
   if (!ensure_leader(*plan.stage, LeaderLook::seldom)) {
     warn_once_in_job(
@@ -208,7 +227,7 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
         "no leader stays alive on this node, so files are written natively; `mcr recover` brings "
         "to storage the files that were closed before, in " +
             job.directory.path());
-    return native(NativeReason::no_leader, "no leader stays alive");
+    return native_in_set(NativeReason::no_leader, "no leader stays alive");
   }
   restart::log_debug(plan.place.path, " is captured as ", plan.masked_names.front());
   return CaptureDecision{std::move(plan), {}};

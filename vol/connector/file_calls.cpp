@@ -152,6 +152,7 @@ void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t trans
     return native_class().file_cls.open(name, flags, list, transfer_list, request);
   };
   if (is_refused("H5Fopen", environment_info().mistake)) return nullptr;
+  const SearchScope search(!is_chosen(access_list));
   if (has_default_driver(access_list)) return call_with_driver(access_list, nullptr, native);
   if (name == nullptr || !is_stub_path(name)) return native(access_list);
   return open_stub_with(chosen_driver(access_list), name, flags, access_list, native);

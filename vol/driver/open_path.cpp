@@ -31,6 +31,8 @@ namespace mcr::vol {
 
 namespace {
 
+constinit thread_local bool is_found_by_search = false;
+
 Error refused() { return Error{Cause::system, {}, errno}; }
 
 bool is_stub(const restart::File& file, const struct stat& status) {
@@ -53,6 +55,7 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
   opener.wait_ms = may_wait ? settings.milliseconds("read_wait") : 0;
   opener.allow = settings.text("allow");
   opener.container_dir = settings.text("container_dir");
+  opener.finds_notes = !is_found_by_search;
   opener.is_native = is_native;
   opener.adopt = [&settings](const std::string& directory) {
     adopt_launch(settings, std::string(settings.text("stage")), directory);
@@ -198,6 +201,9 @@ Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request) {
 }
 
 }  // namespace
+
+SearchScope::SearchScope(bool is_found) : before_(std::exchange(is_found_by_search, is_found)) {}
+SearchScope::~SearchScope() { is_found_by_search = before_; }
 
 Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
   if (request.create && request.plan != nullptr) {

@@ -27,6 +27,19 @@ struct OpenRequest {
   const CapturePlan* plan = nullptr;  ///< for a new file: how it is captured
 };
 
+/// While an object of this class lives, `is_found` says if HDF5 has only found this connector by its search for
+/// plugins. The program's opens of native files then do not come here.
+class SearchScope {
+ public:
+  explicit SearchScope(bool is_found);
+  ~SearchScope();
+  SearchScope(const SearchScope&) = delete;
+  SearchScope& operator=(const SearchScope&) = delete;
+
+ private:
+  bool before_;
+};
+
 /// Opens the path. Cause::system with an empty message (errno in system_error): open(2) refused the
 /// file, as it would have refused it to native HDF5.
 Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request);

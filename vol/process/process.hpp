@@ -74,6 +74,8 @@ struct JobStage {
   std::uint64_t asked_ns = 0;
   std::uint64_t free_bytes = 0;
   std::map<std::string, bool> marked_native;
+  std::set<std::string> native_patterns;  ///< recorded in the presence
+  std::size_t native_pattern_bytes = 0;   ///< of these records
   /// Stubs whose descriptors were not handed to a leader yet (stub_handover.hpp), the oldest first.
   struct WaitingStub {
     restart::PartId part;

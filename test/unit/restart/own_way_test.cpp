@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/own_way.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "restart/base/file_identity.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+using namespace mcr;
+using namespace mcr::restart;
+
+namespace {
+
+FileIdentity identity_at(const std::string& path) {
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  return FileIdentity(status);
+}
+
+}  // namespace
+
+TEST_CASE("a directory is opened through links of this user's, of any kind", "[own_way]") {
+  const ScratchDirectory place;
+  const std::string target = place / "a/b";
+  REQUIRE(::mkdir((place / "a").c_str(), 0755) == 0);
+  REQUIRE(::mkdir(target.c_str(), 0755) == 0);
+  REQUIRE(::symlink("a/../a", (place / "relative").c_str()) == 0);
+  REQUIRE(::symlink(target.c_str(), (place / "absolute").c_str()) == 0);
+  REQUIRE(::symlink("relative", (place / "second").c_str()) == 0);
+  for (const char* path : {"a/b", "a//b/", "relative/b", "absolute", "second/./b"}) {
+    const auto opened = open_by_own_way(place / path);
+    REQUIRE(opened);
+    CHECK(FileIdentity(*opened->status()) == identity_at(target));
+  }
+  CHECK(open_by_own_way("/").has_value());
+}
+
+TEST_CASE("another user's link, a loop and a file end the way", "[own_way]") {
+  const ScratchDirectory place;
+  REQUIRE(::mkdir((place / "a").c_str(), 0755) == 0);
+  REQUIRE(::symlink("loop", (place / "loop").c_str()) == 0);
+  CHECK(open_by_own_way(place / "loop").error().system_error == ELOOP);
+  CHECK(open_by_own_way(place / "missing/x").error().system_error == ENOENT);
+  if (::geteuid() != 0) return;  // only root gives links to others
+  REQUIRE(::symlink("a", (place / "foreign").c_str()) == 0);
+  REQUIRE(::lchown((place / "foreign").c_str(), 12345, 12345) == 0);
+  REQUIRE(::symlink("foreign", (place / "own").c_str()) == 0);
+  for (const char* path : {"foreign", "own", "own/.."})
+    CHECK(open_by_own_way(place / path).error().system_error == ELOOP);
+}

@@ -304,7 +304,7 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
 
 void report_trouble(const std::string& container_directory, const std::string& message) {
   restart::log_warning(message);
-  const auto home = restart::open_own_containers(container_directory);
+  const auto home = restart::open_own_containers_to_write(container_directory);
   if (home) (void)restart::add_to_log(*home, "set-trouble.log", message).has_value();
 }
 

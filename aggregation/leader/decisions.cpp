@@ -54,8 +54,18 @@ void Decisions::apply(const RankJoined& event) {
 }
 
 void Decisions::apply(const PatternWrittenNatively& event) {
-  if (const auto found = ranks_.find(event.presence); found != ranks_.end())
-    found->second.native_patterns.insert(event.pattern);
+  const auto found = ranks_.find(event.presence);
+  if (found == ranks_.end()) return;
+  found->second.native_patterns.insert(event.pattern);
+  for (auto& [name, set] : sets_) {
+    const auto& passed = set.told.passed;
+    // A container says that this rank passed. It was late, so counts of the set prove nothing.
+    if (set.pattern != event.pattern || set.drifted ||
+        std::find(passed.begin(), passed.end(), found->second.rank) == passed.end())
+      continue;
+    set.drifted = true;
+    has_drift_news_ = true;
+  }
 }
 
 void Decisions::apply(const RankEnded& event) {

@@ -50,7 +50,7 @@ struct RankJoined {
   std::string presence;
   std::uint32_t rank = 0;
 };
-/// The process writes files of a pattern natively that mcr would have captured.
+/// The process writes natively files of a pattern that mcr would otherwise have captured.
 struct PatternWrittenNatively {
   std::string presence;
   std::string pattern;

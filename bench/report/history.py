@@ -24,13 +24,14 @@ def keep(results, directory=DIRECTORY):
     machine = results["machine"]
     name = re.sub(r"[^a-z0-9]+", "-", f"{machine['processor']} {machine['cores']}".lower()).strip("-")
     directory.mkdir(exist_ok=True)
-    path = directory / f"{machine['date'][:10]}-{name}.json"
+    path = directory / f"{machine['date'][:19].replace(':', '')}-{name}.json"
     path.write_text(json.dumps(results, indent=1) + "\n")
     return path
 
 
 def is_worse(now, before):
-    """True if the middle halves of the rounds do not overlap, and this run's is the worse one. Both: Figure.to_json()."""
+    """True if the middle halves of the rounds do not overlap, this run's is the worse one, and the medians differ by
+    more than LEAST_CHANGE. Both: Figure.to_json()."""
     sign = 1 if now["less_is_better"] else -1
     low, high = (now["low"], before["high"]) if sign > 0 else (before["low"], now["high"])
     return low > high and sign * (now["value"] - before["value"]) > LEAST_CHANGE * abs(before["value"])

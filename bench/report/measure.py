@@ -100,7 +100,10 @@ class Figure:
 
 def build_name():
     """The commit that is checked out, and "+" if files were changed since; "" where that is not known."""
-    told = subprocess.run(["git", "describe", "--always", "--abbrev=7", "--dirty=+"], cwd=pathlib.Path(__file__).parent, capture_output=True, text=True)
+    try:
+        told = subprocess.run(["git", "describe", "--always", "--abbrev=7", "--dirty=+"], cwd=pathlib.Path(__file__).parent, capture_output=True, text=True)
+    except OSError:  # no git
+        return ""
     return told.stdout.strip()
 
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int most_links = 40;
 
-Error too_many_links(const std::string& path) {
+Error refused_link(const std::string& path) {
   errno = ELOOP;
   return system_error("cannot follow", path);
 }
@@ -33,7 +33,6 @@ Result<std::string> target_of(const File& link, const std::string& path) {
 }  // namespace
 
 Result<File> open_by_own_way(const std::string& path) {
-  constexpr int to_pass = O_PATH | O_NOFOLLOW;
   File at = MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
   std::string rest = path;
   int links = 0;
@@ -42,19 +41,24 @@ Result<File> open_by_own_way(const std::string& path) {
     const std::string name = rest.substr(0, end);
     rest.erase(0, std::min(end + 1, rest.size()));
     if (name.empty() || name == ".") continue;
-    File next = MCR_TRY(File::open(at.descriptor(), name, to_pass));
-    const struct stat status = MCR_TRY(next.status());
-    if (!S_ISLNK(status.st_mode)) {
-      at = std::move(next);
+    // O_DIRECTORY mounts an automount point; O_PATH alone does not.
+    auto entered = File::open(at.descriptor(), name, O_PATH | O_NOFOLLOW | O_DIRECTORY);
+    if (entered) {
+      at = *std::move(entered);
       continue;
     }
-    if (!is_own_link(status) || ++links > most_links) return too_many_links(path);
+    if (entered.error().system_error != ENOTDIR) return entered.error();
+    const File next = MCR_TRY(File::open(at.descriptor(), name, O_PATH | O_NOFOLLOW));
+    const struct stat status = MCR_TRY(next.status());
+    if (!S_ISLNK(status.st_mode)) return entered.error();
+    // Another user may have moved a link of this user's into a sticky directory.
+    const bool may_be_moved = others_may_only_add(MCR_TRY(at.status()));
+    if (!is_own_link(status) || may_be_moved || ++links > most_links) return refused_link(path);
     const std::string target = MCR_TRY(target_of(next, path));
     if (target.starts_with('/')) at = MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
     rest = target + "/" + rest;
   }
-  // The last component may be a file.
-  return File::open(at.descriptor(), ".", O_PATH | O_DIRECTORY);
+  return at;
 }
 
 }  // namespace mcr::restart

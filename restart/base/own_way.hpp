@@ -9,7 +9,8 @@
 namespace mcr::restart {
 
 /// Opens the directory at an absolute path (O_PATH). Of the symbolic links on the way, follows only those of this
-/// user and root. ELOOP: another user's link lies on the way, or more than forty links.
+/// user and root. ELOOP: another user's link lies on the way, one that another user may have moved there, or more
+/// than forty links. ENOTDIR: a file lies there.
 Result<File> open_by_own_way(const std::string& path);
 
 }  // namespace mcr::restart

@@ -163,14 +163,10 @@ class View {
   /// True if the file is a set of its own, which no other rank's file can make incomplete.
   [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
 
-  /// Returns the directory of containers in which a rank of this launch that opens a native file of the set
-  /// looks for a note; "" if that rank looks elsewhere, or not at all: it has no stub that names the directory,
-  /// only container_dir=.
-  [[nodiscard]] std::string directory_of_notes() const {
-    const std::string written = without_dots(stub_.container_directory);
-    const bool is_named = opener_.finds_notes && (written == default_container_dir ||
-                                                  written == without_dots(opener_.container_dir));
-    return is_named ? here_.place.directory : std::string();
+  /// Returns the value of container_dir= with which the other ranks of this launch look for notes about their
+  /// native files; nothing if they do not look.
+  [[nodiscard]] std::optional<std::string> where_notes_are_found() const {
+    return opener_.finds_notes ? std::optional(opener_.container_dir) : std::nullopt;
   }
 
   /// True if the containers alone prove that the set is whole. Then every rank sees the same, and
@@ -319,7 +315,7 @@ class View {
     if (!is_known(stub_, generations_) && stub_.masked_names.size() > 1 && find_place(look))
       generations_ = stored_generations(here_.place, here_.components, false, look);
     present_ = present_names(path_, here_.masked_name, stub_.rank, stub_.rank_count,
-                             directory_of_notes(), here_.place.owner, look);
+                             where_notes_are_found(), here_.place.owner, look);
     here_.renamed = here_.renamed || another_was_renamed();
     if (here_.renamed) add_generations_of_stubs(look);
     name_generations(present_, generations_);
@@ -404,8 +400,10 @@ class View {
       return is_whole ? obey(Decision{false, choice.given, choice.newest}) : exactly();
     }
     if (choice.kind == Choice::Kind::as_it_is) {
-      MCR_TRY(look_at_next_rank());
-      if (!is_unsettled_) return exactly();
+      if (!is_unsettled_) {
+        MCR_TRY(look_at_next_rank());
+        return exactly();
+      }
       Decision whole{false, choice.newest, choice.newest};
       const auto recorded = decide(whole);
       if (!recorded && recorded.error().cause == Cause::damaged) return recorded.error();
@@ -524,38 +522,64 @@ class View {
     }
   }
 
-  /// Warns, or fails with mix=refuse, if a plain file that no note describes has replaced the next rank's
-  /// file since this rank's was written. Files are written so while mcr/ cannot be written, or without mcr.
-  /// If a job then ends in the middle of a step, ranks open different steps. Each rank looks at one other
-  /// rank only, the last one at rank 0: then one of the ranks that open the set sees such a file, if there is
-  /// any.
+  /// Returns the ranks whose files look_at_next_rank() may look at, in order. In a launch with fewer ranks than
+  /// the set, the last rank also looks at the first one.
+  [[nodiscard]] std::vector<std::uint32_t> next_ranks() const {
+    constexpr std::uint32_t most = 64;  // the number of ranks comes from a file
+    std::vector<std::uint32_t> ranks;
+    if (is_launch() && stub_.rank != 0 && stub_.rank + 1 == opener_.rank_count) ranks.push_back(0);
+    for (std::uint64_t step = 1; step < std::min(stub_.rank_count, most); ++step)
+      ranks.push_back(static_cast<std::uint32_t>((stub_.rank + step) % stub_.rank_count));
+    return ranks;
+  }
+
+  /// Returns the file of another rank, and its path. Kind::nothing: it has none under these names.
+  [[nodiscard]] std::pair<FileAt, std::string> file_of(std::uint32_t rank) const {
+    for (const std::string& path : sibling_paths(path_, here_.masked_name, stub_.rank, rank)) {
+      FileAt there = file_of_rank(path, shared_directory(here_.masked_name), here_.place.owner);
+      if (there.kind != FileAt::Kind::nothing) return {std::move(there), path};
+    }
+    return {};
+  }
+
+  /// Warns, or fails with mix=refuse, if the file of the next rank that has one is a plain file that no note
+  /// describes, and newer than this rank's. A program leaves such files if mcr/ cannot be written or is a link,
+  /// or if it runs without mcr. If it died in the middle of a step, ranks open different steps, and one of
+  /// those that open the older one comes before one with such a file.
   Result<void> look_at_next_rank() const {
-    const std::uint32_t ranks =
-        is_launch() ? std::min(stub_.rank_count, opener_.rank_count) : stub_.rank_count;
-    if (ranks < 2) return {};
     struct stat own {};
     if (system_calls().fstatat(AT_FDCWD, path_.c_str(), &own, 0) != 0) return {};
-    const std::uint32_t next = (stub_.rank + 1) % ranks;
-    for (const std::string& path : sibling_paths(path_, here_.masked_name, stub_.rank, next)) {
-      const FileAt there =
-          file_of_rank(path, shared_directory(here_.masked_name), here_.place.owner);
+    for (const std::uint32_t next : next_ranks()) {
+      const auto [there, path] = file_of(next);
       if (there.kind == FileAt::Kind::nothing) continue;
-      const bool is_newer =
-          there.kind == FileAt::Kind::plain_file && modified_ns(own) < modified_ns(there.status);
-      const bool replaced_it =
-          is_newer && !native_note_in(directory_of_notes(), path, there.status);
-      if (!replaced_it) return {};
-      const std::string text = path + " was written natively after the set of which rank " +
-                               std::to_string(stub_.rank) + " opens its file, " +
-                               here_.masked_name + " (launch " + stub_.launch + ", sequence " +
-                               std::to_string(stub_.sequence) +
-                               "). If a job ended in the middle of a step, ranks open different "
-                               "steps. `mcr unpack` writes that set as plain files";
-      if (opener_.mix == Mix::refuse)
-        return Error{Cause::usage, text + ". The open was refused (mix=refuse)"};
-      log_warning_once("natively " + here_.masked_name, text);
-      return {};
+      if (is_bare_and_newer(next, there, path, own)) return tell_of_newer(path);
+      if (next != 0) break;
     }
+    return {};
+  }
+
+  [[nodiscard]] bool is_bare_and_newer(std::uint32_t rank, const FileAt& there,
+                                       const std::string& path, const struct stat& own) const {
+    if (there.kind != FileAt::Kind::plain_file || modified_ns(there.status) <= modified_ns(own))
+      return false;
+    // The containers list the file, or a note describes it.
+    const auto seen = present_.at.find(rank);
+    if (seen != present_.at.end() && seen->second.kind == AtName::Kind::stub) return false;
+    return !note_about(path, there.status, where_notes_are_found());
+  }
+
+  Result<void> tell_of_newer(const std::string& path) const {
+    const std::string text = path + " was written natively after the set " + here_.masked_name +
+                             " (launch " + stub_.launch + ", sequence " +
+                             std::to_string(stub_.sequence) + "), from which rank " +
+                             std::to_string(stub_.rank) +
+                             " opens its file. If a job died before all ranks had written the "
+                             "later step, ranks now open "
+                             "files of different steps. Nothing is lost: `mcr unpack` writes the "
+                             "older set as plain files";
+    if (opener_.mix == Mix::refuse)
+      return Error{Cause::usage, text + ". The open was refused (mix=refuse)"};
+    log_warning_once("natively " + here_.masked_name, text);
     return {};
   }
 
@@ -589,7 +613,10 @@ class View {
   }
 
   Result<OpenedPart> obey(const Decision& decision) {
-    if (decision.as_it_is || gives(decision, stub_)) return exactly();
+    if (decision.as_it_is || gives(decision, stub_)) {
+      MCR_TRY(look_at_next_rank());
+      return exactly();
+    }
     // The last look was before the decision, and may have missed a container that the decision is
     // based on.
     const std::uint64_t begin = monotonic_ms();

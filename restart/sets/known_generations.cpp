@@ -24,7 +24,8 @@ namespace mcr::restart {
 namespace {
 
 /// Reads the stub at a name, or the note about a native file there (`is_native`).
-std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
+std::optional<Stub> read_stub_at(const std::string& path,
+                                 const std::optional<std::string>& container_dir,
                                  const std::string& base, uid_t owner, AtName& there,
                                  bool& is_native, Look& look) {
   using Kind = FileAt::Kind;
@@ -38,7 +39,7 @@ std::optional<Stub> read_stub_at(const std::string& path, const std::string& con
   is_native = found.kind == Kind::plain_file;
   if (is_native) {
     there.kind = AtName::Kind::native_file;
-    auto note = native_note_in(containers, path, found.status);
+    auto note = note_about(path, found.status, container_dir);
     if (!note) return std::nullopt;
     there.kind = AtName::Kind::stub;
     there.generation = {note->stub.launch, note->stub.sequence, {}};
@@ -102,7 +103,8 @@ bool has_parts(const LaunchDirectory& directory) {
 
 PresentNames present_names(const std::string& path, const std::string& masked_name,
                            std::uint32_t rank, std::uint32_t rank_count,
-                           const std::string& containers, uid_t owner, Look& look) {
+                           const std::optional<std::string>& container_dir, uid_t owner,
+                           Look& look) {
   PresentNames present;
   const std::string base = shared_directory(masked_name);
   const auto paths_of = [&](std::uint32_t other) {
@@ -119,7 +121,7 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
     AtName there;
     for (const std::string& sibling : paths_of(other)) {
       bool is_native = false;
-      auto stub = read_stub_at(sibling, containers, base, owner, there, is_native, look);
+      auto stub = read_stub_at(sibling, container_dir, base, owner, there, is_native, look);
       // A stub of another rank under this rank's name says nothing about the set.
       if (stub && stub->rank != other) there = AtName{};
       if (there.kind == AtName::Kind::nothing) continue;

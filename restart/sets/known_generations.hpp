@@ -15,8 +15,8 @@
 
 namespace mcr::restart {
 
-/// The stubs at the paths of all ranks under `masked_name`, and the notes in `containers` about
-/// native files at these paths. `path` is the path of `rank`, and `owner` owns the file there.
+/// The stubs at the paths of all ranks under `masked_name`, and the notes about native files at these paths that
+/// the files' own ranks find (note_about()). `path` is the path of `rank`, and `owner` owns the file there.
 /// Stubs and notes that do not count for a file of `owner` are left out. The generations in `at` lack
 /// their masked names (name_generations()).
 struct PresentNames {
@@ -32,7 +32,8 @@ struct PresentNames {
 };
 PresentNames present_names(const std::string& path, const std::string& masked_name,
                            std::uint32_t rank, std::uint32_t rank_count,
-                           const std::string& containers, uid_t owner, Look& look);
+                           const std::optional<std::string>& container_dir, uid_t owner,
+                           Look& look);
 
 /// Returns the name of the generation that the stub's part belongs to. A stub has several candidates
 /// for its masked name: the one of a known generation counts, else the one that most of the present

@@ -54,7 +54,7 @@ Result<File> open_home(const std::string& containers) {
 
 /// The same, for the note that find_native_note() returned about a file in `directory`.
 Result<File> open_home(const NativeNote& note, const File& directory) {
-  const File above = MCR_TRY(open_own_containers(directory, note.below));
+  const File above = MCR_TRY(open_own_containers_to_write(directory, note.below));
   return open_own_containers(above, std::string(native_members_directory));
 }
 
@@ -238,6 +238,13 @@ std::optional<NativeNote> find_native_note(const File& directory, const std::str
     up += "../";
   }
   return std::nullopt;
+}
+
+std::optional<NativeNote> note_about(const std::string& path, const struct stat& status,
+                                     const std::optional<std::string>& container_dir) {
+  if (!container_dir) return std::nullopt;
+  const auto directory = File::open(AT_FDCWD, parent_of(path), O_PATH | O_DIRECTORY);
+  return directory ? find_native_note(*directory, path, *container_dir, status) : std::nullopt;
 }
 
 bool may_be_listed(const Stub& stub) { return !stub.launch_directory.empty(); }

@@ -62,6 +62,11 @@ std::optional<NativeNote> find_native_note(const File& directory, const std::str
                                            std::string_view container_dir,
                                            const struct stat& status);
 
+/// Returns the note about the native file at `path` that a program with this value of container_dir= finds; nothing
+/// without one.
+std::optional<NativeNote> note_about(const std::string& path, const struct stat& status,
+                                     const std::optional<std::string>& container_dir);
+
 /// Gives the file `name` in `directory` a second name, so that it outlives its replacement there.
 /// If the file system has no hard links, moves it.
 Result<void> keep_aside(const NativeNote& note, const File& directory, const std::string& name,

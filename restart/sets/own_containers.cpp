@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "restart/base/access_list.hpp"
@@ -34,7 +35,7 @@ Error not_to_be_used(const std::string& path, const struct stat& inner, const Be
 /// What is done if a symbolic link lies in place of the directory.
 enum class Link {
   followed,  ///< if it is this user's or root's
-  refused,   ///< several runs may have links to one directory, and mistake each other's sets for their own
+  refused,  ///< several runs may have links to one directory, and mistake each other's sets for their own
 };
 
 /// Follows a link in place of a directory of containers, if the link is this user's or root's.
@@ -203,10 +204,41 @@ bool may_be_closed(const std::string& directory) {
   return status && status->st_uid == ::geteuid() && is_empty(*opened);
 }
 
+/// As refusal_of_containers(), for one directory on the way; `is_last`: the containers lie in it.
+std::optional<std::string> refusal_of_one(const std::string& directory, bool is_last) {
+  struct stat status {};
+  if (system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+      (!is_last && !S_ISLNK(status.st_mode)))
+    return std::nullopt;
+  if (S_ISDIR(status.st_mode) &&
+      ::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0 &&
+      (errno == EACCES || errno == EROFS)) {
+    return system_error("cannot put files into", directory).message +
+           "; make it writable, or name another directory with container_dir=";
+  }
+  const bool is_plain = S_ISDIR(status.st_mode) && is_believed(status.st_uid, ::geteuid()) &&
+                        !others_may_write(status);
+  if (is_plain) return std::nullopt;
+  const auto above = parent_directory(directory);
+  const auto opened =
+      above ? open_usable(*above, directory, Link::refused) : Result<File>(above.error());
+  if (opened || opened.error().system_error != EPERM || may_be_closed(directory))
+    return std::nullopt;
+  return opened.error().message;
+}
+
 }  // namespace
 
 Result<File> open_own_containers(const std::string& directory) {
   return open_usable(MCR_TRY(parent_directory(directory)), directory, Link::followed);
+}
+
+Result<File> open_own_containers_to_write(const std::string& directory) {
+  return open_usable(MCR_TRY(parent_directory(directory)), directory, Link::refused);
+}
+
+Result<File> open_own_containers_to_write(const File& directory, const std::string& below) {
+  return open_usable(MCR_TRY(parent_of_containers(directory, below)), below, Link::refused);
 }
 
 Result<File> make_own_containers(const std::string& directory) {
@@ -232,25 +264,15 @@ Result<File> make_in_own_containers(const File& containers, const std::string& n
   return std::move(MCR_TRY(make_usable(containers, name)).directory);
 }
 
-std::optional<std::string> refusal_of_containers(const std::string& directory) {
-  struct stat status {};
-  if (system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
-    return std::nullopt;
-  if (S_ISDIR(status.st_mode) &&
-      ::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0 &&
-      (errno == EACCES || errno == EROFS)) {
-    return system_error("cannot put files into", directory).message +
-           "; make it writable, or name another directory with container_dir=";
+std::optional<std::string> refusal_of_containers(const std::string& base,
+                                                 std::string_view container_dir) {
+  const std::string directory = base + "/" + std::string(container_dir);
+  for (std::size_t end = directory.find('/', base.size() + 1);;
+       end = directory.find('/', end + 1)) {
+    const std::string above = directory.substr(0, end);
+    if (auto why = refusal_of_one(above, end == std::string::npos)) return why;
+    if (end == std::string::npos) return std::nullopt;
   }
-  const bool is_plain = S_ISDIR(status.st_mode) && is_believed(status.st_uid, ::geteuid()) &&
-                        !others_may_write(status);
-  if (is_plain) return std::nullopt;
-  const auto above = parent_directory(directory);
-  const auto opened =
-      above ? open_usable(*above, directory, Link::refused) : Result<File>(above.error());
-  if (opened || opened.error().system_error != EPERM || may_be_closed(directory))
-    return std::nullopt;
-  return opened.error().message;
 }
 
 }  // namespace mcr::restart

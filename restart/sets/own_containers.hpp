@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "restart/base/file.hpp"
 
@@ -15,6 +16,8 @@ namespace mcr::restart {
 /// message says why and what to do. A symbolic link of this user's or root's in place of the directory is
 /// followed: old containers may have been moved to another file system.
 Result<File> open_own_containers(const std::string& directory);
+/// The same for writing. EPERM also if a symbolic link lies in place of the directory.
+Result<File> open_own_containers_to_write(const std::string& directory);
 /// The same, but makes the directory (not those above it) if it is missing. The new directory is no
 /// more open than the one above it. An existing directory of this user that is more open loses
 /// permissions. EPERM also if a symbolic link lies in place of the directory.
@@ -22,6 +25,7 @@ Result<File> make_own_containers(const std::string& directory);
 /// The same for the path `below`, which may begin with "..", from an open directory. The path of
 /// `directory` is not used, because it may lead to another user's directory by now.
 Result<File> open_own_containers(const File& directory, const std::string& below);
+Result<File> open_own_containers_to_write(const File& directory, const std::string& below);
 Result<File> make_own_containers(const File& directory, const std::string& below);
 /// The same; a new directory is as open to readers as the one above it, whatever the umask.
 struct MadeContainers {
@@ -33,9 +37,11 @@ Result<MadeContainers> make_open_containers(const File& directory, const std::st
 /// Makes a directory in a directory of containers, such as set-natives/, in the same way.
 Result<File> make_in_own_containers(const File& containers, const std::string& name);
 
-/// Returns why no container may be put into the directory: it is a symbolic link, this user may not write to
-/// it, or other users could remove or replace the container. Nothing if it may be, if the directory does not exist, or if this cannot
-/// be known.
-std::optional<std::string> refusal_of_containers(const std::string& directory);
+/// Returns why no container may be put into the directory `container_dir` of `base`: a symbolic link lies in its
+/// place or on the way from `base`, this user may not write to it, or other users could remove or replace the
+/// container. Returns nothing if containers may be put there, if the directory does not exist, or if neither can be
+/// determined.
+std::optional<std::string> refusal_of_containers(const std::string& base,
+                                                 std::string_view container_dir);
 
 }  // namespace mcr::restart

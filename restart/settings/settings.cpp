@@ -508,7 +508,7 @@ std::string settings_page() {
       "only, and the file is ignored. Settings that reach further than the files there (`stage`, "
       "`trace`, `allow`,\n"
       "`match`, `launch`, `rank`, `ranks`, `node`, `gpu`, `gpu_memory`, and a `container_dir` that "
-      "leads upwards) are then left\n"
+      "is no plain path below the directory) are then left\n"
       "out, and no duration counts as more than 10 min.\n\n"
       "In a sticky directory to which other users may write, `mcr.conf` is ignored with a warning, "
       "because they can\n"

@@ -85,7 +85,7 @@ class LaunchDirectory {
     std::string name;
   };
   Result<Presence> join(std::uint32_t rank, std::uint32_t rank_count) const;
-  /// Records that the process writes files of the pattern natively that mcr would have captured.
+  /// Records that the process writes natively files of a pattern that mcr would otherwise have captured.
   /// `pattern` may be any text.
   static Result<void> record_native_pattern(const Presence& presence, const std::string& pattern);
   /// Records a regular end with the process's exit status; 0: not known. `natives`: the files that it

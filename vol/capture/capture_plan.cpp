@@ -75,8 +75,9 @@ bool is_below(const std::string& path, const std::string& directory) {
 // Returns why containers of that name may not be put into their directory; nothing if they may.
 std::optional<std::string> refusal_of(const std::string& masked_name, const std::string& launch,
                                       const restart::Settings& settings) {
+  const std::string_view container_dir = settings.text("container_dir");
   return restart::refusal_of_containers(
-      restart::container_name(masked_name, settings.text("container_dir"), launch, 0).directory);
+      restart::container_name(masked_name, container_dir, launch, 0).base, container_dir);
 }
 
 // Reads anew what the stage says, if it was last read more than 20 ms ago.
@@ -89,21 +90,6 @@ void look_at_stage(JobStage& job, const restart::Settings& settings) {
   job.marked_native.clear();
 }
 
-// Tells the leader that this rank writes files of these names natively. Else a rank that writes nothing else
-// would seem to have nothing to write, and sets without its files would count as whole.
-void tell_of_native(JobStage& job, const std::vector<std::string>& masked_names) {
-  constexpr std::size_t most = 48 * 1024;   // bytes; a leader reads no longer presences
-  constexpr std::size_t record_bytes = 32;  // at most, beside the pattern
-  for (const std::string& name : masked_names) {
-    const std::string pattern = restart::pattern_of(name);
-    if (job.native_patterns.contains(pattern) || job.native_pattern_bytes + pattern.size() > most)
-      continue;
-    job.native_pattern_bytes += pattern.size() + record_bytes;
-    job.native_patterns.insert(pattern);
-    (void)restart::LaunchDirectory::record_native_pattern(job.presence, pattern).has_value();
-  }
-}
-
 bool is_marked_native(JobStage& job, const std::string& pattern) {
   const auto [known, unknown] = job.marked_native.try_emplace(pattern, false);
   if (unknown) known->second = job.directory.is_marked_native(pattern);
@@ -111,6 +97,20 @@ bool is_marked_native(JobStage& job, const std::string& pattern) {
 }
 
 }  // namespace
+
+void tell_of_native(JobStage& job, const std::vector<std::string>& masked_names) {
+  constexpr std::size_t most_bytes = 48 * 1024;  // presences() reads at most 64 KiB of a presence
+  constexpr std::size_t record_bytes = 32;       // at most, beside the pattern
+  for (const std::string& name : masked_names) {
+    const std::string pattern = restart::pattern_of(name);
+    const std::size_t bytes = pattern.size() + record_bytes;
+    if (job.native_patterns.contains(pattern) || job.native_pattern_bytes + bytes > most_bytes ||
+        !restart::LaunchDirectory::record_native_pattern(job.presence, pattern))
+      continue;  // the next file tries again
+    job.native_patterns.insert(pattern);
+    job.native_pattern_bytes += bytes;
+  }
+}
 
 Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
                                      const std::string& connector_text) {

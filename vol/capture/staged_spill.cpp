@@ -75,6 +75,8 @@ void StagedFile::leave_stage(FileIdentity native) {
   if (!part_.is_begun()) {
     if (auto journal = part_.stage->directory.begin(part_.begin)) {
       part_.journal = std::move(*journal);
+    } else {
+      tell_of_native(*part_.stage, part_.begin.masked_names);
     }
     part_.image = Bytes();
   }

@@ -27,8 +27,8 @@ struct OpenRequest {
   const CapturePlan* plan = nullptr;  ///< for a new file: how it is captured
 };
 
-/// While an object of this class lives, `is_found` says if HDF5 has only found this connector by its search for
-/// plugins. The program's opens of native files then do not come here.
+/// While an object of this class lives and `is_found` is true, HDF5 uses this connector only because its search
+/// for plugins found it. The program's opens of native files then do not come here.
 class SearchScope {
  public:
   explicit SearchScope(bool is_found);

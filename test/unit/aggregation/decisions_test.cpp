@@ -735,6 +735,32 @@ TEST_CASE("a rank that wrote nothing of the pattern and ended regularly passed")
   CHECK(drained[0].passed_ranks == std::vector<std::uint32_t>{2});
 }
 
+TEST_CASE("a rank that wrote natively did not pass") {
+  Node node(3);
+  node.tell(PatternWrittenNatively{"p2", "/d/a.{rank}.h#"});
+  node.tell(RankEnded{"p2"});
+  node.write(0, "/d/a.{rank}.h5");
+  node.write(1, "/d/a.{rank}.h5");
+  const auto drained = node.of<DrainGroup>();
+  REQUIRE(drained.size() == 1);
+  CHECK(drained[0].passed_ranks.empty());
+}
+
+TEST_CASE("a rank that counted as passed and then writes natively leaves the set unknown") {
+  Node node(3);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) node.write(rank, "/d/a.{rank}.h5", 0);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) node.begin(rank, "/d/a.{rank}.h5", 1);
+  node.wait(20'000);
+  const auto drained = node.of<DrainGroup>();
+  REQUIRE(drained.size() == 1);
+  REQUIRE(drained[0].passed_ranks == std::vector<std::uint32_t>{2});
+  node.commit(drained[0]);
+  node.tell(PatternWrittenNatively{"p2", "/d/a.{rank}.h#"});
+  const auto notes = node.of<NoteAccount>();
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].account.drifted);
+}
+
 TEST_CASE("a rank that ended with an error did not pass") {
   Node node(3);
   node.tell(RankEnded{"p2", false});

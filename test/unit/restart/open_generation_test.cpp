@@ -551,13 +551,13 @@ TEST_CASE("a look ends when its time is over, and says so") {
   Look look(0);
   const std::string mask = run.out + "/c.{rank}.h5";
   const auto present =
-      present_names(run.path(0), mask, 0, ranks, run.out + "/mcr", ::geteuid(), look);
+      present_names(run.path(0), mask, 0, ranks, std::string("mcr"), ::geteuid(), look);
   CHECK(present.at.empty());
   REQUIRE(look.problem());
   CHECK(look.problem()->system_error == ETIMEDOUT);
   Look whole;
   CHECK(
-      present_names(run.path(0), mask, 0, ranks, run.out + "/mcr", ::geteuid(), whole).at.size() ==
+      present_names(run.path(0), mask, 0, ranks, std::string("mcr"), ::geteuid(), whole).at.size() ==
       ranks);
   CHECK_FALSE(whole.problem());
 }

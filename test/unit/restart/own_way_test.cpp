@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
 
 #include "restart/base/file_identity.hpp"
 #include "test/support/catch.hpp"
@@ -45,6 +46,19 @@ TEST_CASE("another user's link, a loop and a file end the way", "[own_way]") {
   REQUIRE(::symlink("loop", (place / "loop").c_str()) == 0);
   CHECK(open_by_own_way(place / "loop").error().system_error == ELOOP);
   CHECK(open_by_own_way(place / "missing/x").error().system_error == ENOENT);
+  std::ofstream(place / "file").put('x');
+  for (const char* path : {"file", "file/x"})
+    CHECK(open_by_own_way(place / path).error().system_error == ENOTDIR);
+  for (int i = 0; i <= 40; ++i) {
+    const std::string target = i == 0 ? "a" : "chain" + std::to_string(i - 1);
+    REQUIRE(::symlink(target.c_str(), (place / ("chain" + std::to_string(i))).c_str()) == 0);
+  }
+  CHECK(open_by_own_way(place / "chain39").has_value());
+  CHECK(open_by_own_way(place / "chain40").error().system_error == ELOOP);
+  REQUIRE(::mkdir((place / "sticky").c_str(), 0755) == 0);
+  REQUIRE(::chmod((place / "sticky").c_str(), 01777) == 0);
+  REQUIRE(::symlink("../a", (place / "sticky/link").c_str()) == 0);
+  CHECK(open_by_own_way(place / "sticky/link").error().system_error == ELOOP);
   if (::geteuid() != 0) return;  // only root gives links to others
   REQUIRE(::symlink("a", (place / "foreign").c_str()) == 0);
   REQUIRE(::lchown((place / "foreign").c_str(), 12345, 12345) == 0);

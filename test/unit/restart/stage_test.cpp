@@ -199,6 +199,8 @@ TEST_CASE("locks tell which processes live, and records which have ended") {
   REQUIRE(two);
   NativeCounts natives;
   natives[NativeReason::swmr] = 5;
+  CHECK(LaunchDirectory::record_native_pattern(*two, "/d/a.{rank}.h5"));
+  CHECK(LaunchDirectory::record_native_pattern(*two, "/d/b.{rank}.h5"));
   CHECK(stage.directory.end_presence(*two, 3, natives));
   auto seen = stage.directory.presences();
   REQUIRE(seen);
@@ -209,6 +211,7 @@ TEST_CASE("locks tell which processes live, and records which have ended") {
   CHECK((*seen)[1].alive);
   CHECK((*seen)[1].natives[NativeReason::swmr] == 5);
   CHECK(total_of((*seen)[0].natives) == 0);
+  CHECK((*seen)[1].native_patterns == std::set<std::string>{"/d/a.{rank}.h5", "/d/b.{rank}.h5"});
   CHECK((*seen)[1].ended);
   CHECK((*seen)[1].status == 3);
   one->file = File();

@@ -533,13 +533,15 @@ class View {
     return ranks;
   }
 
-  /// Returns the file of another rank, and its path. Kind::nothing: it has none under these names.
-  [[nodiscard]] std::pair<FileAt, std::string> file_of(std::uint32_t rank) const {
-    for (const std::string& path : sibling_paths(path_, here_.masked_name, stub_.rank, rank)) {
-      FileAt there = file_of_rank(path, shared_directory(here_.masked_name), here_.place.owner);
-      if (there.kind != FileAt::Kind::nothing) return {std::move(there), path};
+  /// Returns the path of another rank's file, and the file's status; nothing if it has none under these names.
+  [[nodiscard]] std::optional<std::pair<std::string, struct stat>> place_of(
+      std::uint32_t rank) const {
+    for (std::string& path : sibling_paths(path_, here_.masked_name, stub_.rank, rank)) {
+      struct stat status {};
+      if (system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0)
+        return std::pair(std::move(path), status);
     }
-    return {};
+    return std::nullopt;
   }
 
   /// Warns, or fails with mix=refuse, if the file of the next rank that has one is a plain file that no note
@@ -550,22 +552,23 @@ class View {
     struct stat own {};
     if (system_calls().fstatat(AT_FDCWD, path_.c_str(), &own, 0) != 0) return {};
     for (const std::uint32_t next : next_ranks()) {
-      const auto [there, path] = file_of(next);
-      if (there.kind == FileAt::Kind::nothing) continue;
-      if (is_bare_and_newer(next, there, path, own)) return tell_of_newer(path);
+      const auto place = place_of(next);
+      if (!place) continue;
+      // Most files are older: then nothing is opened.
+      const bool is_newer = modified_ns(place->second) > modified_ns(own);
+      if (is_newer && is_bare(next, place->first)) return tell_of_newer(place->first);
       if (next != 0) break;
     }
     return {};
   }
 
-  [[nodiscard]] bool is_bare_and_newer(std::uint32_t rank, const FileAt& there,
-                                       const std::string& path, const struct stat& own) const {
-    if (there.kind != FileAt::Kind::plain_file || modified_ns(there.status) <= modified_ns(own))
-      return false;
-    // The containers list the file, or a note describes it.
+  /// True if the file of a rank is a plain file that neither a container lists nor a note describes.
+  [[nodiscard]] bool is_bare(std::uint32_t rank, const std::string& path) const {
     const auto seen = present_.at.find(rank);
     if (seen != present_.at.end() && seen->second.kind == AtName::Kind::stub) return false;
-    return !note_about(path, there.status, where_notes_are_found());
+    const FileAt there = file_of_rank(path, shared_directory(here_.masked_name), here_.place.owner);
+    return there.kind == FileAt::Kind::plain_file &&
+           !note_about(path, there.status, where_notes_are_found());
   }
 
   Result<void> tell_of_newer(const std::string& path) const {

@@ -200,18 +200,23 @@ class Collector {
       const auto author = note ? restart::author_of(*note, *home) : Result<uid_t>(note.error());
       if (!status || !stub || !author || *author != ::geteuid()) continue;
       if (!is_older_writing(*stub, *status)) continue;
-      remove_aside(*home, name.substr(0, name.size() - restart::native_note_ending.size()));
-      (void)restart::system_calls().unlinkat(home->descriptor(), name.c_str(), 0);
+      const bool was_aside =
+          remove_aside(*home, name.substr(0, name.size() - restart::native_note_ending.size()));
+      // With container_dir=../NAME, the file may have moved with its directory, and then only the note tells
+      // which file it is.
+      if (was_aside || !shares_its_names())
+        (void)restart::system_calls().unlinkat(home->descriptor(), name.c_str(), 0);
     }
   }
 
-  /// Removes a native file that was kept aside. Its name is its inode number.
-  static void remove_aside(const File& home, const std::string& name) {
+  /// Removes a native file that was kept aside. Its name is its inode number. False: there was none.
+  static bool remove_aside(const File& home, const std::string& name) {
     struct stat there {};
     if (restart::system_calls().fstatat(home.descriptor(), name.c_str(), &there,
                                         AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISREG(there.st_mode) && name == restart::aside_name(there.st_ino))
-      (void)restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
+      return restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0) == 0;
+    return false;
   }
 
   [[nodiscard]] bool is_older_writing(const restart::Stub& stub, const struct stat& note) const {

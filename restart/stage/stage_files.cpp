@@ -138,6 +138,14 @@ Result<void> undo_umask(int parent, const std::string& name) {
   return system_error("another process replaced the directory", name);
 }
 
+/// True while the process that makes the directory has not undone the effect of its umask.
+bool is_being_made(int parent, const std::string& name) {
+  struct stat status {};
+  return system_calls().fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+         (status.st_mode & S_IRWXU) != S_IRWXU;
+}
+
 }  // namespace
 
 Result<void> make_directory(int parent, const std::string& name, const std::string& path) {
@@ -149,6 +157,9 @@ Result<void> make_directory(int parent, const std::string& name, const std::stri
 }
 
 Result<File> open_directory(int parent, const std::string& name) {
+  constexpr timespec pause{0, 4'000'000};
+  for (int looks = 0; looks < 25 && is_being_made(parent, name); ++looks)
+    ::nanosleep(&pause, nullptr);
   auto opened = File::open(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!opened && (opened.error().system_error == ELOOP || opened.error().system_error == ENOTDIR)) {
     return Error{Cause::usage, "the stage " + name + " is not a directory", ENOTDIR};

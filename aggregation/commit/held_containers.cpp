@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <climits>
 #include <utility>
 
 #include "restart/base/path_names.hpp"
@@ -26,20 +25,15 @@ Error cannot_open(const std::string& path, int number) {
   return restart::system_error("cannot open", path);
 }
 
-/// Opens the target of the link `name`. Reads the link through a descriptor, because another link may take
-/// its name. ELOOP: neither this user nor root owns the link, or it is no link any more.
+/// Opens the target of the link `name`. ELOOP: neither this user nor root owns the link, or it is no link any more.
 Result<File> open_own_link(const File& home, const std::string& name, const std::string& path,
                            int flags) {
   const File link = MCR_TRY(File::open(home.descriptor(), name, O_PATH | O_NOFOLLOW));
   const struct stat status = MCR_TRY(link.status());
   if (!S_ISLNK(status.st_mode) || !restart::is_own_link(status)) return cannot_open(path, ELOOP);
-  std::string target(PATH_MAX, '\0');
-  const ssize_t length =
-      restart::system_calls().readlinkat(link.descriptor(), "", target.data(), target.size());
-  if (length <= 0 || static_cast<std::size_t>(length) == target.size())
-    return cannot_open(path, length < 0 ? errno : ENOENT);
-  target.resize(static_cast<std::size_t>(length));
-  auto file = File::open(home.descriptor(), target, flags);
+  const auto target = restart::link_target(link);
+  if (!target) return cannot_open(path, target.error().system_error);
+  auto file = File::open(home.descriptor(), *target, flags);
   return file ? std::move(file) : cannot_open(path, file.error().system_error);
 }
 

@@ -245,6 +245,17 @@ std::string without_deleted_mark(std::string path) {
   return path;
 }
 
+Result<std::string> link_target(const File& link) {
+  std::array<char, PATH_MAX> target{};
+  const ssize_t length =
+      system_calls().readlinkat(link.descriptor(), "", target.data(), target.size());
+  if (length <= 0 || static_cast<std::size_t>(length) == target.size()) {
+    if (length >= 0) errno = length == 0 ? ENOENT : ENAMETOOLONG;
+    return system_error("cannot read the link", link.name());
+  }
+  return std::string(target.data(), static_cast<std::size_t>(length));
+}
+
 std::string present_path(const File& file) {
   std::array<char, PATH_MAX> path{};
   const ssize_t length = system_calls().readlinkat(AT_FDCWD, link_path(file.descriptor()).c_str(),

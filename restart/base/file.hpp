@@ -82,6 +82,10 @@ class File {
 /// The name in /proc that leads to the file behind a descriptor of this process.
 std::string link_path(int descriptor);
 
+/// Returns the target of a symbolic link that was opened with O_PATH | O_NOFOLLOW. Read through the descriptor,
+/// because another link may have taken its name.
+Result<std::string> link_target(const File& link);
+
 /// Returns the path by which the file was opened, updated for later renames. For a removed file the
 /// kernel appends " (deleted)". Empty if the kernel does not say.
 std::string present_path(const File& file);

@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 
-#include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 
 namespace mcr::restart {
@@ -19,15 +17,6 @@ constexpr int most_links = 40;
 Error refused_link(const std::string& path) {
   errno = ELOOP;
   return system_error("cannot follow", path);
-}
-
-Result<std::string> target_of(const File& link, const std::string& path) {
-  std::string target(PATH_MAX, '\0');
-  const ssize_t length =
-      system_calls().readlinkat(link.descriptor(), "", target.data(), target.size());
-  if (length < 0) return system_error("cannot read the link", path);
-  target.resize(static_cast<std::size_t>(length));
-  return target;
 }
 
 }  // namespace
@@ -54,7 +43,7 @@ Result<File> open_by_own_way(const std::string& path) {
     // Another user may have moved a link of this user's into a sticky directory.
     const bool may_be_moved = others_may_only_add(MCR_TRY(at.status()));
     if (!is_own_link(status) || may_be_moved || ++links > most_links) return refused_link(path);
-    const std::string target = MCR_TRY(target_of(next, path));
+    const std::string target = MCR_TRY(link_target(next));
     if (target.starts_with('/')) at = MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
     rest = target + "/" + rest;
   }

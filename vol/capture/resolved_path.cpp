@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -86,7 +85,6 @@ Result<ResolvedPath> resolve_path(const std::string& name) {
   std::string at = name;
   ResolvedPath resolved;
   struct stat status {};
-  std::array<char, PATH_MAX> target;
   for (int links = 0;; ++links) {
     MCR_TRY(enter_directory(at, resolved));
     const int home = resolved.home->descriptor();
@@ -102,14 +100,13 @@ Result<ResolvedPath> resolve_path(const std::string& name) {
       errno = EACCES;
       return restart::system_error("cannot follow the link of another user:", name);
     }
-    const ssize_t length = readlinkat(link_file->descriptor(), "", target.data(), target.size());
-    if (length <= 0) break;
+    const auto link = restart::link_target(*link_file);
+    if (!link) break;
     if (links == max_links) {
       errno = ELOOP;
       return restart::system_error("cannot follow", name);
     }
-    const std::string link(target.data(), static_cast<std::size_t>(length));
-    at = link.front() == '/' ? link : restart::parent_of(at) + "/" + link;
+    at = link->front() == '/' ? *link : restart::parent_of(at) + "/" + *link;
   }
   const std::string& last = resolved.name;
   if (resolved.directory.empty() || last.empty() || last == "." || last == "..") {

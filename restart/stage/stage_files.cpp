@@ -157,6 +157,7 @@ Result<void> make_directory(int parent, const std::string& name, const std::stri
 }
 
 Result<File> open_directory(int parent, const std::string& name) {
+  // Another rank may be making the directory. A directory that stays without these rights is refused after 0.1 s.
   constexpr timespec pause{0, 4'000'000};
   for (int looks = 0; looks < 25 && is_being_made(parent, name); ++looks)
     ::nanosleep(&pause, nullptr);

@@ -18,6 +18,7 @@
 #include "restart/sets/stub_links.hpp"
 #include "restart/stage/file_at.hpp"
 #include "vol/capture/capture_rule.hpp"
+#include "vol/capture/native_patterns.hpp"
 #include "vol/capture/unranked_family.hpp"
 #include "vol/process/job_warnings.hpp"
 #include "vol/process/lag.hpp"
@@ -97,20 +98,6 @@ bool is_marked_native(JobStage& job, const std::string& pattern) {
 }
 
 }  // namespace
-
-void tell_of_native(JobStage& job, const std::vector<std::string>& masked_names) {
-  constexpr std::size_t most_bytes = 48 * 1024;  // presences() reads at most 64 KiB of a presence
-  constexpr std::size_t record_bytes = 32;       // at most, beside the pattern
-  for (const std::string& name : masked_names) {
-    const std::string pattern = restart::pattern_of(name);
-    const std::size_t bytes = pattern.size() + record_bytes;
-    if (job.native_patterns.contains(pattern) || job.native_pattern_bytes + bytes > most_bytes ||
-        !restart::LaunchDirectory::record_native_pattern(job.presence, pattern))
-      continue;  // the next file tries again
-    job.native_patterns.insert(pattern);
-    job.native_pattern_bytes += bytes;
-  }
-}
 
 Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
                                      const std::string& connector_text) {

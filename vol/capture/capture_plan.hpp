@@ -27,10 +27,6 @@ class CapturePlan {
 /// that is kept aside, does not count.
 bool has_one_name(const ResolvedPath& place, std::string_view container_dir);
 
-/// Records in the presence that this rank writes files of these names natively. Otherwise the leader could count
-/// the rank as passed, and call a set whole that lacks the rank's files.
-void tell_of_native(JobStage& job, const std::vector<std::string>& masked_names);
-
 struct CaptureDecision {
   std::optional<CapturePlan> plan;     ///< nothing: the file is written natively
   restart::NativeReason why_native{};  ///< valid if there is no plan

@@ -13,6 +13,7 @@
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/stage/stub_file.hpp"
+#include "vol/capture/native_patterns.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/replaced_member.hpp"
 #include "vol/capture/spill.hpp"

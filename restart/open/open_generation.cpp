@@ -20,6 +20,7 @@
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/open/drain_progress.hpp"
+#include "restart/open/newer_native_file.hpp"
 #include "restart/open/open_part.hpp"
 #include "restart/sets/decision.hpp"
 #include "restart/sets/file_of_rank.hpp"
@@ -522,56 +523,13 @@ class View {
     }
   }
 
-  /// Returns the ranks whose files look_at_next_rank() may look at, in order. In a launch with fewer ranks than
-  /// the set, the last rank also looks at the first one.
-  [[nodiscard]] std::vector<std::uint32_t> next_ranks() const {
-    constexpr std::uint32_t most = 64;  // the number of ranks comes from a file
-    std::vector<std::uint32_t> ranks;
-    if (is_launch() && stub_.rank != 0 && stub_.rank + 1 == opener_.rank_count) ranks.push_back(0);
-    for (std::uint64_t step = 1; step < std::min(stub_.rank_count, most); ++step)
-      ranks.push_back(static_cast<std::uint32_t>((stub_.rank + step) % stub_.rank_count));
-    return ranks;
-  }
-
-  /// Returns the path of another rank's file, and the file's status; nothing if it has none under these names.
-  [[nodiscard]] std::optional<std::pair<std::string, struct stat>> place_of(
-      std::uint32_t rank) const {
-    for (std::string& path : sibling_paths(path_, here_.masked_name, stub_.rank, rank)) {
-      struct stat status {};
-      if (system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0)
-        return std::pair(std::move(path), status);
-    }
-    return std::nullopt;
-  }
-
-  /// Warns, or fails with mix=refuse, if the file of the next rank that has one is a plain file that no note
-  /// describes, and newer than this rank's. A program leaves such files if mcr/ cannot be written or is a link,
-  /// or if it runs without mcr. If it died in the middle of a step, ranks open different steps, and one of
-  /// those that open the older one comes before one with such a file.
+  /// Warns, or fails with mix=refuse, if a native file has replaced a rank's file since (newer_native_file()).
   Result<void> look_at_next_rank() const {
-    struct stat own {};
-    if (system_calls().fstatat(AT_FDCWD, path_.c_str(), &own, 0) != 0) return {};
-    for (const std::uint32_t next : next_ranks()) {
-      const auto place = place_of(next);
-      if (!place) continue;
-      // Most files are older: then nothing is opened.
-      const bool is_newer = modified_ns(place->second) > modified_ns(own);
-      if (is_newer && is_bare(next, place->first)) return tell_of_newer(place->first);
-      if (next != 0) break;
-    }
-    return {};
-  }
-
-  /// True if the file of a rank is a plain file that neither a container lists nor a note describes.
-  [[nodiscard]] bool is_bare(std::uint32_t rank, const std::string& path) const {
-    const auto seen = present_.at.find(rank);
-    if (seen != present_.at.end() && seen->second.kind == AtName::Kind::stub) return false;
-    const FileAt there = file_of_rank(path, shared_directory(here_.masked_name), here_.place.owner);
-    return there.kind == FileAt::Kind::plain_file &&
-           !note_about(path, there.status, where_notes_are_found());
-  }
-
-  Result<void> tell_of_newer(const std::string& path) const {
+    const std::uint32_t ranks = is_launch() ? opener_.rank_count : stub_.rank_count;
+    const std::string path =
+        newer_native_file({stub_.rank, stub_.rank_count, path_}, ranks, here_.masked_name,
+                          here_.place.owner, where_notes_are_found(), present_);
+    if (path.empty()) return {};
     const std::string text = path + " was written natively after the set " + here_.masked_name +
                              " (launch " + stub_.launch + ", sequence " +
                              std::to_string(stub_.sequence) + "), from which rank " +

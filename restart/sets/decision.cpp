@@ -151,7 +151,7 @@ std::optional<Decision> find_decision(const std::string& directory, const std::s
 
 Result<Recorded> record_decision(const std::string& directory, const std::string& name,
                                  const Decision& decision) {
-  const File home = MCR_TRY(make_own_containers(directory));
+  const File home = MCR_TRY(open_own_containers_to_write(directory));
   Decision placed = decision;
   placed.recorded_in = MCR_TRY(home.status()).st_ino;
   for (const std::string& free : {name, second_name(name)}) {

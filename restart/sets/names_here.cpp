@@ -22,19 +22,20 @@ NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace pla
   here.base = path.substr(0, path.size() - here.tail.size());
   // If the stub kept its name, and its container lies beside it, the files were not renamed. The
   // whole tree may have been moved.
-  here.renamed = here.tail != path_tail(stub.path, here.components) || place.is_elsewhere();
-  const bool has_new_name = here.renamed;
+  const bool file_is_renamed =
+      here.tail != path_tail(stub.path, here.components) || place.is_elsewhere();
   // With container_dir=../NAME, the names of the directories above tell sets apart, too.
   const std::string_view name = name_beside_containers(place.masked_name, place.container_dir);
   here.named_components = static_cast<std::size_t>(std::count(name.begin(), name.end(), '/')) + 1;
-  here.renamed = here.renamed || path_tail(path, here.named_components) !=
-                                     path_tail(stub.path, here.named_components);
+  const bool directory_is_renamed =
+      path_tail(path, here.named_components) != path_tail(stub.path, here.named_components);
+  here.renamed = file_is_renamed || directory_is_renamed;
   if (place.masked_name.find("{part}") == std::string::npos) {
     const std::vector<std::string>& written =
         is_found ? std::vector{place.masked_name} : stub.masked_names;
-    here.masked_name = has_new_name ? present_mask(stub, path, written, place.directory,
-                                                   owner_of(stub, path), look)
-                                    : here.base + path_tail(place.masked_name, here.components);
+    here.masked_name = file_is_renamed ? present_mask(stub, path, written, place.directory,
+                                                      owner_of(stub, path), look)
+                                       : here.base + path_tail(place.masked_name, here.components);
   }
   here.place = std::move(place);
   return here;

@@ -18,7 +18,7 @@ struct NamesHere {
   ContainerPlace place;
   std::size_t components = 1;  ///< of a path, counted from its end, below the shared directory
   std::size_t named_components =
-      1;                    ///< likewise, below the directory that holds the containers' directory
+      1;                    ///< likewise, below the directory in which that of the containers lies
   std::string tail;         ///< the opened path's last `components`
   std::string base;         ///< the path before `tail`
   bool renamed = false;     ///< the files do not have the names under which they were written

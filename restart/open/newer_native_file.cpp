@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/open/newer_native_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "restart/base/system.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/sets/file_of_rank.hpp"
+#include "restart/sets/native_members.hpp"
+
+namespace mcr::restart {
+namespace {
+
+struct Sibling {
+  std::uint32_t rank = 0;
+  std::string path;
+  std::uint64_t modified_ns = 0;
+};
+
+/// Returns the file of another rank under `masked_name`; nothing if it has none.
+std::optional<Sibling> sibling(const OpenedFile& own, const std::string& masked_name,
+                               std::uint32_t rank) {
+  for (std::string& path : sibling_paths(own.path, masked_name, own.rank, rank)) {
+    struct stat status {};
+    if (system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0)
+      return Sibling{rank, std::move(path), modified_ns(status)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Sibling> next_sibling(const OpenedFile& own, const std::string& masked_name) {
+  constexpr std::uint32_t most = 64;  // the number of ranks comes from a file
+  for (std::uint64_t step = 1; step < std::min(own.rank_count, most); ++step) {
+    const auto rank = static_cast<std::uint32_t>((own.rank + step) % own.rank_count);
+    if (auto found = sibling(own, masked_name, rank)) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string newer_native_file(const OpenedFile& own, std::uint32_t opening_ranks,
+                              const std::string& masked_name, uid_t owner,
+                              const std::optional<std::string>& container_dir,
+                              const PresentNames& present) {
+  struct stat status {};
+  if (system_calls().fstatat(AT_FDCWD, own.path.c_str(), &status, 0) != 0) return {};
+  const bool is_last_of_fewer = own.rank != 0 && own.rank + 1 == opening_ranks;
+  for (const auto& other : {next_sibling(own, masked_name),
+                            is_last_of_fewer ? sibling(own, masked_name, 0) : std::nullopt}) {
+    // Most files are older: then nothing is opened.
+    if (!other || other->modified_ns <= modified_ns(status)) continue;
+    const auto seen = present.at.find(other->rank);
+    if (seen != present.at.end() && seen->second.kind == AtName::Kind::stub) continue;
+    const FileAt there = file_of_rank(other->path, shared_directory(masked_name), owner);
+    if (there.kind == FileAt::Kind::plain_file &&
+        !note_about(other->path, there.status, container_dir))
+      return other->path;
+  }
+  return {};
+}
+
+}  // namespace mcr::restart

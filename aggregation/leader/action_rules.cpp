@@ -239,8 +239,8 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
 }
 
 /// Returns the ranks of this node that certainly had nothing to write for this set. Such a rank
-/// wrote no file of the set's pattern in this launch, captured or native. In addition, it ended regularly, or all ranks
-/// that did write have gone on to the next set.
+/// wrote no file of the set's pattern in this launch, captured or native. In addition, it ended
+/// regularly, or all ranks that did write have gone on to the next set.
 std::vector<std::uint32_t> Decisions::passed_ranks(const Set& set) const {
   if (set.is_amended || is_successor_) return {};
   const Pattern& pattern = patterns_.at(set.pattern);
@@ -253,13 +253,8 @@ std::vector<std::uint32_t> Decisions::passed_ranks(const Set& set) const {
         return set.wrote.contains(entry.first) &&
                (entry.second > set.order || ended.contains(entry.first));
       });
-  std::set<std::uint32_t> wrote_natively;
-  for (const auto& [presence, rank] : ranks_) {
-    if (rank.native_patterns.contains(set.pattern)) wrote_natively.insert(rank.rank);
-  }
   std::set<std::uint32_t> passed;
   for (const auto& [presence, rank] : ranks_) {
-    if (wrote_natively.contains(rank.rank)) continue;
     if (pattern.newest_begun.contains(rank.rank) || rank.rank >= set.rank_count) continue;
     if (pattern.possible_writers.contains(rank.rank)) continue;
     const bool died = (!rank.alive || rank.ended) && !rank.regular;

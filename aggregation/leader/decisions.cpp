@@ -56,7 +56,7 @@ void Decisions::apply(const RankJoined& event) {
 void Decisions::apply(const PatternWrittenNatively& event) {
   const auto found = ranks_.find(event.presence);
   if (found == ranks_.end()) return;
-  found->second.native_patterns.insert(event.pattern);
+  patterns_[event.pattern].possible_writers.insert(found->second.rank);
   for (auto& [name, set] : sets_) {
     const auto& passed = set.told.passed;
     // A container says that this rank passed. It was late, so counts of the set prove nothing.

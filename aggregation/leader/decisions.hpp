@@ -321,8 +321,8 @@ class Decisions {
     std::uint32_t lone_sets = 0;
     std::uint32_t drifted_sets = 0;
     bool native = false;
-    /// Ranks that have a part of which one possible name has this pattern. They do not count as
-    /// passed.
+    /// Ranks that have a part of which one possible name has this pattern, or that write files of
+    /// the pattern natively. They do not count as passed.
     std::set<std::uint32_t> possible_writers;
     /// By rank: `order` of the newest set that it has begun.
     std::map<std::uint32_t, std::uint64_t> newest_begun;
@@ -334,7 +334,6 @@ class Decisions {
     bool ended = false;
     bool regular = false;
     bool all_have_begun = false;
-    std::set<std::string> native_patterns = {};  ///< PatternWrittenNatively
   };
 
   void apply(const RankJoined&);

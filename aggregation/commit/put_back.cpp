@@ -450,20 +450,19 @@ Result<AtPath> look_at(const PartBegin& begin) {
   return look_at(*home, begin);
 }
 
-Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
-                      std::optional<std::uint32_t> pool_rank, const StubHandles* stubs,
-                      MayDrain may_drain) {
+Result<PutBackEnd> put_back(const LaunchDirectory& directory, const PartId& part,
+                            std::optional<std::uint32_t> pool_rank, const StubHandles* stubs,
+                            MayDrain may_drain) {
   // Lock first, then look into published/: if a writer took the part back and died, the part's
   // bytes are half-written, but its journal is no longer there.
   auto bytes = directory.open_bytes(part);
-  if (!bytes && bytes.error().system_error == EWOULDBLOCK)
-    return false;  // taken back by its writer
+  if (!bytes && bytes.error().system_error == EWOULDBLOCK) return PutBackEnd::taken_back;
   const auto found = directory.journal(LaunchDirectory::State::published, part);
-  if (!found && restart::means_gone(found.error().system_error)) return false;
+  if (!found && restart::means_gone(found.error().system_error)) return PutBackEnd::taken_back;
   const Journal journal = MCR_TRY(found);
   if (journal.publish && journal.publish->native) {  // its bytes are at the path already
     MCR_TRY(directory.free_part(part, pool_rank));
-    return true;
+    return PutBackEnd::done;
   }
   if (!bytes) return bytes.error();
   const std::uint64_t publish_ns = journal.publish ? journal.publish->publish_ns : 0;
@@ -471,10 +470,10 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   const bool is_there =
       own ? MCR_TRY(place_in(directory, *own, journal.begin, *bytes, publish_ns, may_drain))
           : MCR_TRY(finish_exchange(journal.begin));
-  if (!is_there) return false;
+  if (!is_there) return PutBackEnd::not_possible;
   MCR_TRY(
       take_out(directory, part, std::move(*bytes), LaunchDirectory::State::published, pool_rank));
-  return true;
+  return PutBackEnd::done;
 }
 
 void remove_leftover(const PartBegin& begin) {

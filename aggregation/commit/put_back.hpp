@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "aggregation/commit/put_back_end.hpp"
 #include "aggregation/commit/stub_handles.hpp"
 #include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
@@ -66,13 +67,11 @@ Result<AtPath> look_at(const restart::PartBegin& begin);
 enum class MayDrain : std::uint8_t { no, yes };
 
 /// Replaces the stub by the part's bytes, durably, and takes the part out of the stage. `stubs`
-/// finds the stub if it or its directory was renamed. Returns false and changes nothing if the stub
-/// was removed, linked or replaced meanwhile, if the part is being written, or if a newer part's stub
-/// waits to replace this one (restart/stage/refused_stubs). A crash leaves
-/// either stub and part or the native file, and at worst a hidden temporary file too.
-Result<bool> put_back(const restart::LaunchDirectory& directory, const restart::PartId& part,
-                      std::optional<std::uint32_t> pool_rank, const StubHandles* stubs = nullptr,
-                      MayDrain may_drain = MayDrain::no);
+/// finds the stub if it or its directory was renamed. If the end is not `done`, nothing was changed. A
+/// crash leaves either stub and part or the native file, and at worst a hidden temporary file too.
+Result<PutBackEnd> put_back(const restart::LaunchDirectory& directory, const restart::PartId& part,
+                            std::optional<std::uint32_t> pool_rank,
+                            const StubHandles* stubs = nullptr, MayDrain may_drain = MayDrain::no);
 
 /// Removes the temporary file of a leader that died while it put the part back, if there is one.
 void remove_leftover(const restart::PartBegin& begin);

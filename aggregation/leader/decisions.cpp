@@ -250,7 +250,14 @@ void Decisions::apply(const PutBackDone& event) {
   const auto found = parts_.find(event.part);
   if (found == parts_.end() || found->second.state != State::putting_back) return;
   Part& part = found->second;
-  if (event.done || part.dropped) {
+  if (event.end == PutBackEnd::done || part.dropped) {
+    forget(event.part);
+    return;
+  }
+  if (event.end == PutBackEnd::taken_back) {
+    // The rank may publish the part again before the next scan sees that it was withdrawn. So the part
+    // begins anew when Discovery reports it again.
+    if (part.set) sets_.at(*part.set).wrote.erase(part.facts.rank);
     forget(event.part);
     return;
   }

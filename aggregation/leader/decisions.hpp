@@ -13,7 +13,7 @@
 //               |                   |   |   treat_unranked     v
 //               |                   |   +---------------> putting_back ---------> (gone: native)
 //               | writer dead       |                          |
-//               v                   +--------------------------+ PutBackDone: not possible;
+//               v                   +--------------------------+ PutBackDone: not_possible;
 //                                                                DrainDone: without_stub
 //           settling --> (gone: native file, kept in mcr/, or dropped)
 //         settle_dead_writers
@@ -40,6 +40,7 @@
 #include <vector>
 
 #include "aggregation/commit/drain_group.hpp"
+#include "aggregation/commit/put_back_end.hpp"
 #include "aggregation/merge/sets.hpp"
 
 namespace mcr::aggregation {
@@ -105,7 +106,7 @@ struct FamilyUnranked {
 };
 struct PutBackDone {
   PartId part;
-  bool done = false;
+  PutBackEnd end = PutBackEnd::not_possible;
 };
 struct SettleDone {
   PartId part;

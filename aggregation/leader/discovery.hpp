@@ -33,6 +33,9 @@ class Discovery {
   /// again by the next scan.
   void forget(const std::vector<PartId>& parts);
 
+  /// Lets the next scan report the part again if it is in the stage, even if nothing changed.
+  void report_again(const PartId& part) { parts_.erase(part); }
+
  private:
   enum class Place : std::uint8_t { open, published };
   struct Known {

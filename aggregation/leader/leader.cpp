@@ -196,7 +196,7 @@ class Leader {
               stub_was_read(directory_, order.part, &stubs_)) {
             if (journal) remember_native(journal->begin);
             if (journal) remove_leftover(journal->begin);
-            return {PutBackDone{order.part, false}};
+            return {PutBackDone{order.part, PutBackEnd::not_possible}};
           }
           const auto may_drain = order.reason == PutBackReason::lone ? MayDrain::yes : MayDrain::no;
           const auto done = put_back(directory_, order.part, {}, &stubs_, may_drain);
@@ -205,11 +205,11 @@ class Leader {
                 "a part cannot be put back to its path yet; nothing is lost, the part stays in the "
                 "stage: " +
                 done.error().message);
-          const bool is_done = done && *done;
+          const bool is_done = done && *done == PutBackEnd::done;
           if (is_done && journal) remember_native(journal->begin);
           if (is_done) summary_.put_back(order.reason == PutBackReason::lone);
           if (is_done) restart::log_debug("part " + order.part.text() + " is a native file now");
-          return {PutBackDone{order.part, is_done}};
+          return {PutBackDone{order.part, done ? *done : PutBackEnd::not_possible}};
         });
   }
 
@@ -358,8 +358,9 @@ class Leader {
           });
         }
         discovery_.forget(parts);
-      } else if (const auto* back = std::get_if<PutBackDone>(&event); back && back->done) {
-        discovery_.forget({back->part});
+      } else if (const auto* back = std::get_if<PutBackDone>(&event)) {
+        if (back->end == PutBackEnd::done) discovery_.forget({back->part});
+        if (back->end == PutBackEnd::taken_back) discovery_.report_again(back->part);
       }
     }
     return events;

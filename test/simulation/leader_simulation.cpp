@@ -422,6 +422,29 @@ class Simulation {
     }
   }
 
+  /// The program has the part while the leader wants to put it back. It deletes it; keeps it, which
+  /// the leader sees before or after the answer; or publishes it again before the leader looks.
+  void take_back(WorldPart& part) {
+    switch (pick(0, 3)) {
+      case 0:
+        part.fate = Fate::dropped;
+        tell(PartDropped{part.facts.part});
+        return;
+      case 1:
+        part.fate = Fate::open;
+        tell(PartWithdrawn{part.facts.part});
+        found_after_.emplace_back(PartBegun{part.facts});
+        return;
+      case 2:
+        part.fate = Fate::open;
+        found_after_.emplace_back(PartBegun{part.facts});
+        return;
+      default:
+        part.published_at = now_;
+        found_after_.emplace_back(published_event(part));
+    }
+  }
+
   void finish_in_world(const Decision& decision, Event* answer) {
     Event ignored = Tick{};
     Event& out = answer ? *answer : ignored;
@@ -467,11 +490,16 @@ class Simulation {
       const bool is_lone =
           back->reason == PutBackReason::lone || back->reason == PutBackReason::requested;
       const bool works = chance(put_back_works_) || !(is_lone || may_refuse());
+      if (part.fate == Fate::published && chance(0.02)) {
+        take_back(part);
+        out = PutBackDone{back->part, PutBackEnd::taken_back};
+        return;
+      }
       const bool done = part.fate == Fate::published && works;
       if (!is_lone && !done) count_refusal();
       if (done) part.fate = Fate::native;
       if (done) world_files_[part.facts.path] = {part.facts.rank, false};
-      out = PutBackDone{back->part, done};
+      out = PutBackDone{back->part, done ? PutBackEnd::done : PutBackEnd::not_possible};
     } else if (const auto* settle = std::get_if<Settle>(&decision)) {
       // Not done, because a living process has opened the dead process's part for writing.
       const bool done = !anybody_lives() || chance(0.8);

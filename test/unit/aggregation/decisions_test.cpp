@@ -72,7 +72,7 @@ struct Node {
   /// Storage takes neither the group's container nor the plain file of any of its parts.
   void refuse(const DrainGroup& group) {
     tell(DrainDone{group.drain, {}, group.parts, true});
-    for (const PartId& part : group.parts) tell(PutBackDone{part, false});
+    for (const PartId& part : group.parts) tell(PutBackDone{part, PutBackEnd::not_possible});
   }
   /// Calls `answer` with the newest drain and lets a minute pass, until the leader exits, but at
   /// most 20 times.
@@ -271,7 +271,7 @@ TEST_CASE(
   auto decided = node.tell(SiblingsLookedUp{first.part, {}});
   REQUIRE(only<PutBack>(decided).size() == 1);
   CHECK(only<MarkNative>(decided).empty());
-  node.tell(PutBackDone{first.part, true});
+  node.tell(PutBackDone{first.part, PutBackEnd::done});
 
   const auto second = node.facts(0, {"/d/log_{rank}.h5"}, 1);
   node.publish(second);
@@ -324,7 +324,7 @@ TEST_CASE("a file that looked lone and gets a sibling late does not count") {
     node.publish(early);
     node.wait(1000);
     node.tell(SiblingsLookedUp{early.part, {}});
-    node.tell(PutBackDone{early.part, true});
+    node.tell(PutBackDone{early.part, PutBackEnd::done});
     node.write(1, "/d/s" + std::to_string(n) + "_{rank}.h5");
   }
   CHECK(node.of<MarkNative>().empty());
@@ -349,8 +349,23 @@ TEST_CASE("a lone part that cannot be put back is drained like any other") {
   node.publish(part);
   node.wait(1000);
   node.tell(SiblingsLookedUp{part.part, {}});
-  node.tell(PutBackDone{part.part, false});
+  node.tell(PutBackDone{part.part, PutBackEnd::not_possible});
   CHECK(only<DrainGroup>(node.wait(10'000)).size() == 1);
+}
+
+TEST_CASE(
+    "a part that its rank takes back while it is put back is put back later, even if no scan saw "
+    "that it "
+    "was away") {
+  Node node(8);
+  const auto part = node.facts(0, {"/d/tmp.{rank}.h5"});
+  node.publish(part);
+  node.wait(1000);
+  REQUIRE(only<PutBack>(node.tell(SiblingsLookedUp{part.part, {}})).size() == 1);
+  node.tell(PutBackDone{part.part, PutBackEnd::taken_back});
+  node.publish(part);  // reported again
+  CHECK(only<LookForSiblings>(node.wait(1000)).size() == 1);
+  CHECK(only<PutBack>(node.tell(SiblingsLookedUp{part.part, {}})).size() == 1);
 }
 
 TEST_CASE(
@@ -364,7 +379,7 @@ TEST_CASE(
   REQUIRE(groups.size() == 2);
   node.tell(DrainDone{groups[0].drain, {}, {first.part}, false});
   node.commit(groups[1]);
-  node.tell(PutBackDone{first.part, false});
+  node.tell(PutBackDone{first.part, PutBackEnd::not_possible});
   CHECK(only<DrainGroup>(node.wait(2000)).size() == 1);
 }
 
@@ -462,8 +477,8 @@ TEST_CASE("files of which one bears a number that is no rank are all treated ali
     REQUIRE(only<MarkNative>(decided).size() == 1);
     CHECK(only<MarkNative>(decided)[0].pattern == fits.family);
     SECTION("one that cannot be put back is drained") {
-      node.tell(PutBackDone{fits.part, false});
-      node.tell(PutBackDone{also.part, true});
+      node.tell(PutBackDone{fits.part, PutBackEnd::not_possible});
+      node.tell(PutBackDone{also.part, PutBackEnd::done});
       node.wait(20'000);
       CHECK(node.of<DrainGroup>().size() == 1);
     }
@@ -571,8 +586,8 @@ TEST_CASE(
   auto decided = node.tell(DrainDone{first.drain, {}, first.parts, true});
   CHECK(only<PutBack>(decided).size() == 2);
   CHECK(only<StorageFailed>(decided).size() == 1);
-  node.tell(PutBackDone{first.parts[0], true});
-  node.tell(PutBackDone{first.parts[1], false});
+  node.tell(PutBackDone{first.parts[0], PutBackEnd::done});
+  node.tell(PutBackDone{first.parts[1], PutBackEnd::not_possible});
   CHECK(only<DrainGroup>(node.wait(1999)).empty());
   const auto again = only<DrainGroup>(node.wait(1));
   REQUIRE(again.size() == 1);
@@ -995,11 +1010,12 @@ TEST_CASE(
   REQUIRE(only<MarkNative>(decided).size() == 1);
   CHECK(only<MarkNative>(decided)[0].pattern == "/d/snapshot_#.{rank}");
   SECTION("done") {
-    node.tell(PutBackDone{facts.part, true});
+    node.tell(PutBackDone{facts.part, PutBackEnd::done});
     CHECK(node.decisions.pending() == 0);
   }
   SECTION("not possible: then a container, at once") {
-    CHECK(only<DrainGroup>(node.tell(PutBackDone{facts.part, false})).size() == 1);
+    CHECK(only<DrainGroup>(node.tell(PutBackDone{facts.part, PutBackEnd::not_possible})).size() ==
+          1);
   }
 }
 
@@ -1102,7 +1118,8 @@ TEST_CASE("files of one rank that come faster than they are drained share a cont
   SECTION("what storage refuses is put back, each file alone") {
     node.tell(DrainDone{bundle[0].drain, {}, bundle[0].parts, true});
     CHECK(node.of<PutBack>().size() == 20);
-    for (const PartId& part : bundle[0].parts) node.tell(PutBackDone{part, false});
+    for (const PartId& part : bundle[0].parts)
+      node.tell(PutBackDone{part, PutBackEnd::not_possible});
     node.commit(alone[1]);
     node.tell(RankEnded{"p0", true});
     CHECK(node.of<DrainGroup>().back().bundle.empty());

@@ -36,7 +36,7 @@ TEST_CASE("a part takes the place of its stub, with mode and time of a native fi
   const auto id = job.write(0, "a.h5", content);
   const auto done = put_back(job.directory(), id, {});
   REQUIRE(done);
-  CHECK(*done);
+  CHECK(*done == PutBackEnd::done);
   CHECK(content_of(job.out("a.h5")) == content);
   struct stat status {};
   REQUIRE(::stat(job.out("a.h5").c_str(), &status) == 0);
@@ -62,7 +62,7 @@ TEST_CASE("a part whose stub was renamed, removed, linked or replaced stays in t
   }
   const auto done = put_back(job.directory(), id, {});
   REQUIRE(done);
-  CHECK_FALSE(*done);
+  CHECK(*done == PutBackEnd::not_possible);
   CHECK(job.count(State::published) == 1);
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("a part that its writer takes back while it is put back stays in the s
   const auto done = put_back(job.directory(), taken_back, {});
   CHECK(taken_back_job == nullptr);
   REQUIRE(done);
-  CHECK_FALSE(*done);
+  CHECK(*done == PutBackEnd::taken_back);
   CHECK(content_of(job.out("a.h5")) == stub);
   CHECK(job.count(State::open) == 1);
 }
@@ -115,7 +115,7 @@ TEST_CASE("a leader that died between the two names' exchange and its end is mad
   struct stat native {};
   REQUIRE(::stat(path.c_str(), &native) == 0);
   REQUIRE(restart::mark_put_back(*stub, id, restart::FileIdentity(native)));
-  CHECK(*put_back(job.directory(), id, {}));
+  CHECK(*put_back(job.directory(), id, {}) == PutBackEnd::done);
   CHECK(content_of(path) == "bytes");
   CHECK_FALSE(std::filesystem::exists(waiting));
   CHECK(job.count(State::published) == 0);
@@ -137,7 +137,7 @@ TEST_CASE("another user's files do not pass for an exchange that a leader did no
   REQUIRE(restart::mark_put_back(*stub, id, restart::FileIdentity(native)));
   const std::string his = GENERATE(".tmp", "a.h5");
   REQUIRE(::chown((his == ".tmp" ? waiting : path).c_str(), 1001, 1001) == 0);
-  CHECK_FALSE(*put_back(job.directory(), id, {}));
+  CHECK(*put_back(job.directory(), id, {}) == PutBackEnd::not_possible);
   CHECK(job.count(State::published) == 1);
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("a lone part whose stub is copied while it is put back goes into a con
   const auto done = put_back(job.directory(), id, {}, nullptr, MayDrain::yes);
   CHECK(read_meanwhile.empty());
   REQUIRE(done);
-  CHECK(*done != is_copied);
+  CHECK(*done == (is_copied ? PutBackEnd::not_possible : PutBackEnd::done));
   if (!is_copied) return;
   CHECK(content_of(path) == stub);
   CHECK(job.count(State::published) == 1);
@@ -184,8 +184,8 @@ TEST_CASE("a lone part whose stub others may write to goes into a container") {
   job.join(0);
   const auto id = job.write(0, "a.h5", "bytes");
   std::filesystem::permissions(job.out("a.h5"), std::filesystem::perms(0660));
-  CHECK_FALSE(*put_back(job.directory(), id, {}, nullptr, MayDrain::yes));
-  CHECK(*put_back(job.directory(), id, {}));
+  CHECK(*put_back(job.directory(), id, {}, nullptr, MayDrain::yes) == PutBackEnd::not_possible);
+  CHECK(*put_back(job.directory(), id, {}) == PutBackEnd::done);
   CHECK(content_of(job.out("a.h5")) == "bytes");
 }
 
@@ -244,7 +244,7 @@ TEST_CASE("a part follows its stub to where the program has renamed it") {
   }
   const auto done = put_back(job.directory(), id, {}, &stubs);
   REQUIRE(done);
-  CHECK(*done);
+  CHECK(*done == PutBackEnd::done);
   CHECK(content_of(now) == "bytes");
   CHECK_FALSE(std::filesystem::exists(job.out("a.h5")));
   CHECK(job.count(State::published) == 0);
@@ -257,7 +257,8 @@ TEST_CASE("a part that its writer has taken back is not put anywhere") {
   const auto taken = job.directory().withdraw(id);
   REQUIRE(taken->has_value());
   const auto done = put_back(job.directory(), id, {});
-  CHECK((!done || !*done));
+  REQUIRE(done);
+  CHECK(*done == PutBackEnd::taken_back);
   CHECK(job.count(State::open) == 1);
 }
 
@@ -490,21 +491,21 @@ TEST_CASE("a part is not put back at a path where a newer part's stub waits for 
   const auto may_drain = GENERATE(MayDrain::no, MayDrain::yes);
   SECTION("it waits") {
     REQUIRE(refused(job).add(newer.begin));
-    CHECK_FALSE(*put_back(job.directory(), part, {}, nullptr, may_drain));
+    CHECK(*put_back(job.directory(), part, {}, nullptr, may_drain) == PutBackEnd::not_possible);
     CHECK(look_at(newer.begin)->part == part);
     CHECK(*repair_stub(job.directory(), newer.begin, older));
   }
   SECTION("a rank is recording that it waits") {
     const auto rank = refused(job);
     const auto bytes = std::filesystem::file_size(job.out("a.h5"));
-    CHECK_FALSE(*put_back(job.directory(), part, {}, nullptr, may_drain));
+    CHECK(*put_back(job.directory(), part, {}, nullptr, may_drain) == PutBackEnd::not_possible);
     CHECK(look_at(newer.begin)->part == part);
     CHECK(std::filesystem::file_size(job.out("a.h5")) == bytes);  // no mark at its end
   }
   SECTION("it waits at another path") {
     auto other = job.begin(0, "b.h5", "three", 1);
     REQUIRE(refused(job).add(other.begin));
-    CHECK(*put_back(job.directory(), part, {}, nullptr, may_drain));
+    CHECK(*put_back(job.directory(), part, {}, nullptr, may_drain) == PutBackEnd::done);
   }
 }
 
@@ -519,7 +520,7 @@ TEST_CASE(
   std::ofstream(job.out("tmp.h5")).flush();
   const auto journal = job.directory().journal(restart::LaunchDirectory::State::published, part);
   CHECK(look_at(journal->begin)->kind == AtPath::Kind::other_file);
-  CHECK_FALSE(*put_back(job.directory(), part, {}));
+  CHECK(*put_back(job.directory(), part, {}) == PutBackEnd::not_possible);
   CHECK(content_of(job.out("tmp.h5")).empty());
 }
 
@@ -543,7 +544,7 @@ TEST_CASE("the empty file of H5Fcreate is the part's own until somebody else wri
   }
   SECTION("put back: it gets the part") {
     job.publish(begun, false, false);
-    CHECK(*put_back(job.directory(), begun.begin.part, {}));
+    CHECK(*put_back(job.directory(), begun.begin.part, {}) == PutBackEnd::done);
     CHECK(content_of(job.out("a.h5")) == "image");
   }
   SECTION("neither flushed nor closed: it stays empty, and nothing stays in the stage") {

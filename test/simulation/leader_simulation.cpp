@@ -324,6 +324,7 @@ class Simulation {
     for (const Action& action : actions_) {
       if (chance(0.5)) finish_in_world(action.decision, nullptr);
     }
+    found_after_.clear();
     new_leader();
   }
 
@@ -416,8 +417,11 @@ class Simulation {
       actions_.erase(actions_.begin() + static_cast<std::ptrdiff_t>(i));
       Event answer = Tick{};
       finish_in_world(action.decision, &answer);
-      tell(answer);
-      tell(std::exchange(found_after_, {}));
+      // The leader looks at the stage after it has taken the answer, and before it decides.
+      std::vector<Event> events{std::move(answer)};
+      std::move(found_after_.begin(), found_after_.end(), std::back_inserter(events));
+      found_after_.clear();
+      tell(std::move(events));
       i = 0;
     }
   }

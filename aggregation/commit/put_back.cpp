@@ -251,6 +251,13 @@ Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const Stu
   return own_file_at(moved_to(found.begin()->second, begin), Names::any);
 }
 
+/// True if the stub was read since its rank wrote it, and so may have been copied: a copy of the
+/// stub would lead nowhere once the part is a plain file. False if reads leave no trace
+/// (restart/base/read_marks.hpp).
+bool stub_was_read(const OwnFile& own) {
+  return restart::shows_reads(own.file) && restart::may_have_been_read(own.file);
+}
+
 /// Puts the part's bytes in place of its stub, and removes our link to the stub. Marks the old
 /// stub, so that a rank that has it open to rewrite the file finds the plain file. Returns false if
 /// the path or the stub was replaced meanwhile. Returns false as well if the part should go into a
@@ -292,9 +299,7 @@ Result<bool> place_in(const LaunchDirectory& directory, const OwnFile& own, cons
   };
   const auto place = [&]() -> Result<bool> {
     MCR_TRY(fill(pending.file(), bytes, closed, &own.file, modified_ns));
-    const bool gives_way = may_drain == MayDrain::yes && restart::shows_reads(own.file) &&
-                           restart::may_have_been_read(own.file);
-    if (gives_way) return false;
+    if (may_drain == MayDrain::yes && stub_was_read(own)) return false;
     std::optional<RefusedStubs> refused;  // locked from the first look until the exchange is done
     return pending.finish_over(own.file, [&] {
       if (!refused) {
@@ -467,6 +472,9 @@ Result<PutBackEnd> put_back(const LaunchDirectory& directory, const PartId& part
   if (!bytes) return bytes.error();
   const std::uint64_t publish_ns = journal.publish ? journal.publish->publish_ns : 0;
   const auto own = MCR_TRY(find_own_file(journal.begin, stubs, Names::one));
+  // Only under the part's lock: the question changes the stub's access time, and a rank that takes the part
+  // back goes on with the same stub.
+  if (own && may_drain == MayDrain::yes && stub_was_read(*own)) return PutBackEnd::not_possible;
   const bool is_there =
       own ? MCR_TRY(place_in(directory, *own, journal.begin, *bytes, publish_ns, may_drain))
           : MCR_TRY(finish_exchange(journal.begin));
@@ -487,14 +495,6 @@ void remove_leftover(const PartBegin& begin) {
   const bool is_leftover = status && S_ISREG(status->st_mode) && status->st_uid == ::geteuid() &&
                            !restart::begins_as_stub(*file).value_or(true);
   if (is_leftover) (void)system_calls().unlinkat(at, temporary.c_str(), 0);
-}
-
-bool stub_was_read(const LaunchDirectory& directory, const PartId& part, const StubHandles* stubs) {
-  const auto journal = directory.journal(LaunchDirectory::State::published, part);
-  if (!journal) return false;
-  const auto own = find_own_file(journal->begin, stubs, Names::one);
-  return own && *own && restart::shows_reads((*own)->file) &&
-         restart::may_have_been_read((*own)->file);
 }
 
 Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,

@@ -62,12 +62,12 @@ struct AtPath {
 Result<AtPath> look_at(const restart::PartBegin& begin);
 
 /// Whether the part can go into a container instead. If it can, the part is not put back in two
-/// cases: if the stub may have been copied meanwhile, and if a rank that rewrites the file could
+/// cases: if the stub was read and so may have been copied, and if a rank that rewrites the file could
 /// not find the plain file.
 enum class MayDrain : std::uint8_t { no, yes };
 
 /// Replaces the stub by the part's bytes, durably, and takes the part out of the stage. `stubs`
-/// finds the stub if it or its directory was renamed. If the end is not `done`, nothing was changed. A
+/// finds the stub if it or its directory was renamed. Unless the end is `done`, nothing was changed. A
 /// crash leaves either stub and part or the native file, and at worst a hidden temporary file too.
 Result<PutBackEnd> put_back(const restart::LaunchDirectory& directory, const restart::PartId& part,
                             std::optional<std::uint32_t> pool_rank,
@@ -75,12 +75,6 @@ Result<PutBackEnd> put_back(const restart::LaunchDirectory& directory, const res
 
 /// Removes the temporary file of a leader that died while it put the part back, if there is one.
 void remove_leftover(const restart::PartBegin& begin);
-
-/// True if the stub was read since its rank wrote it, and so may have been copied: a copy of the
-/// stub would lead nowhere once the part is a plain file. False if reads leave no trace
-/// (restart/base/read_marks.hpp).
-bool stub_was_read(const restart::LaunchDirectory& directory, const restart::PartId& part,
-                   const StubHandles* stubs);
 
 /// Takes a dead writer's part out of the stage. If the part's stub lies at its path, the file that
 /// native HDF5 would have left replaces it. If the path still has the file that the part was to

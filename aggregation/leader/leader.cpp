@@ -190,26 +190,22 @@ class Leader {
         "writing a checkpoint file as a plain one", [this, order]() -> std::vector<Event> {
           stubs_.receive();
           const auto journal = directory_.journal(State::published, order.part);
-          // The stub was read and may have been copied. The copy would lead nowhere after a put
-          // back, so the part is drained.
-          if (order.reason == PutBackReason::lone &&
-              stub_was_read(directory_, order.part, &stubs_)) {
-            if (journal) remember_native(journal->begin);
-            if (journal) remove_leftover(journal->begin);
-            return {PutBackDone{order.part, PutBackEnd::not_possible}};
-          }
-          const auto may_drain = order.reason == PutBackReason::lone ? MayDrain::yes : MayDrain::no;
+          const bool is_lone = order.reason == PutBackReason::lone;
+          const auto may_drain = is_lone ? MayDrain::yes : MayDrain::no;
           const auto done = put_back(directory_, order.part, {}, &stubs_, may_drain);
           if (!done)
             restart::log_warning(
                 "a part cannot be put back to its path yet; nothing is lost, the part stays in the "
                 "stage: " +
                 done.error().message);
-          const bool is_done = done && *done == PutBackEnd::done;
-          if (is_done && journal) remember_native(journal->begin);
-          if (is_done) summary_.put_back(order.reason == PutBackReason::lone);
+          const PutBackEnd end = done ? *done : PutBackEnd::not_possible;
+          const bool is_done = end == PutBackEnd::done;
+          const bool stays_lone = is_lone && done && end == PutBackEnd::not_possible;
+          if ((is_done || stays_lone) && journal) remember_native(journal->begin);
+          if (stays_lone && journal) remove_leftover(journal->begin);
+          if (is_done) summary_.put_back(is_lone);
           if (is_done) restart::log_debug("part " + order.part.text() + " is a native file now");
-          return {PutBackDone{order.part, done ? *done : PutBackEnd::not_possible}};
+          return {PutBackDone{order.part, end}};
         });
   }
 

@@ -164,6 +164,17 @@ void StubHandles::remember(const PartBegin& begin) {
     hold(begin.part, *std::move(file), restart::modified_ns(*status));
 }
 
+void StubHandles::remember_found(const PartBegin& begin, const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  if (stubs_.contains(begin.part)) return;
+  auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  if (!status || status->st_uid != ::geteuid()) return;
+  if (begin.file_inode != 0 && begin.file_inode != status->st_ino) return;
+  const auto stub = restart::read_stub_file(*file);
+  if (stub && stub->part == begin.part) hold(begin.part, *std::move(file), {});
+}
+
 File StubHandles::take(const PartId& part) {
   const std::lock_guard lock(mutex_);
   const auto known = stubs_.find(part);

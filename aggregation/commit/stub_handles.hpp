@@ -41,6 +41,9 @@ class StubHandles {
   /// If no rank has sent a descriptor of this part's stub, opens the file at the part's path. Keeps
   /// the descriptor if the file is the stub or will become the stub.
   void remember(const restart::PartBegin& begin);
+  /// As remember(), for a stub that a search found at `path`: the program renamed it before its rank could
+  /// send a descriptor. A copy of the stub is not kept.
+  void remember_found(const restart::PartBegin& begin, const std::string& path);
   void forget(const restart::PartId& part);
   /// Returns the stub itself, and forgets it. The file is not open if there is no descriptor of the
   /// stub.

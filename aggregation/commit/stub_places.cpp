@@ -137,7 +137,7 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
 /// Searches for all missing stubs at once. The search for a stub begins in the parent of the
 /// directory in which the stub lay.
 void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles::Found>& found,
-            StubPlaces& places) {
+            StubPlaces& places, StubHandles* stubs_of_ranks) {
   std::map<std::string, WantedStubs> wanted;  // by root
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool is_searched =
@@ -150,6 +150,7 @@ void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles:
     for (const auto& [part, path] : search_stubs(root, stubs)) {
       const auto of_part = [&, id = part](const LockedPart& it) { return it.id == id; };
       const auto it = std::find_if(parts.begin(), parts.end(), of_part);
+      if (stubs_of_ranks != nullptr) stubs_of_ranks->remember_found(it->journal.begin, path);
       places[static_cast<std::size_t>(it - parts.begin())] = {Kind::here, parent_of(path),
                                                               restart::name_of(path)};
     }
@@ -184,7 +185,7 @@ StubPlaces find_stub_places(const std::vector<LockedPart>& parts, StubHandles* s
   std::vector<StubHandles::Found> found(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i)
     places.push_back(look_at(parts[i], stubs, found[i]));
-  search(parts, found, places);
+  search(parts, found, places, stubs);
   return places;
 }
 

@@ -250,8 +250,15 @@ Result<File> open_own_containers(const File& directory, const std::string& below
 }
 
 Result<File> make_own_containers(const File& directory, const std::string& below) {
-  return std::move(
-      MCR_TRY(make_usable(MCR_TRY(parent_of_containers(directory, below)), below)).directory);
+  File at = MCR_TRY(File::open(directory.descriptor(), ".", O_PATH | O_DIRECTORY));
+  for (std::size_t begin = 0; begin < below.size();) {
+    const std::size_t end = std::min(below.find('/', begin), below.size());
+    const std::string name = below.substr(begin, end - begin);
+    at = name == ".." ? MCR_TRY(File::open(at.descriptor(), name, O_PATH | O_DIRECTORY))
+                      : std::move(MCR_TRY(make_usable(at, name)).directory);
+    begin = end + 1;
+  }
+  return at;
 }
 
 Result<MadeContainers> make_open_containers(const File& directory, const std::string& name) {

@@ -26,6 +26,7 @@ Result<File> make_own_containers(const std::string& directory);
 /// `directory` is not used, because it may lead to another user's directory by now.
 Result<File> open_own_containers(const File& directory, const std::string& below);
 Result<File> open_own_containers_to_write(const File& directory, const std::string& below);
+/// Makes missing directories on the way, too.
 Result<File> make_own_containers(const File& directory, const std::string& below);
 /// The same; a new directory is as open to readers as the one above it, whatever the umask.
 struct MadeContainers {

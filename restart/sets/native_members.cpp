@@ -140,14 +140,28 @@ void remove_note(const File& directory, const std::string& below, ino_t inode) {
   if (home) (void)system_calls().unlinkat(home->descriptor(), note_name(inode).c_str(), 0);
 }
 
-void complete_note(const std::string& containers, const PartId& part, const struct stat& status) {
+namespace {
+
+/// Gives the note about `part` both times, if it is that part's.
+void set_time(const std::string& containers, const PartId& part, const struct stat& status,
+              const struct timespec& time) {
   const auto home = open_home(containers);
   const auto note = home ? open_file_beneath(home->descriptor(), note_name(status.st_ino))
                          : Result<File>(home.error());
   const auto stub = note ? read_stub_file(*note) : Result<Stub>(note.error());
   if (!stub || stub->part != part) return;
-  const struct timespec times[2]{status.st_mtim, status.st_mtim};
+  const struct timespec times[2]{time, time};
   (void)::futimens(note->descriptor(), times);
+}
+
+}  // namespace
+
+void complete_note(const std::string& containers, const PartId& part, const struct stat& status) {
+  set_time(containers, part, status, status.st_mtim);
+}
+
+void reopen_note(const std::string& containers, const PartId& part, const struct stat& status) {
+  set_time(containers, part, status, {});
 }
 
 namespace {

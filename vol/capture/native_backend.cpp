@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "restart/base/system.hpp"
 #include "restart/sets/native_members.hpp"
@@ -20,6 +21,7 @@ Result<void> NativeBackend::read(std::uint64_t offset, MutableByteSpan out) {
 }
 
 Result<void> NativeBackend::write(std::uint64_t offset, ByteSpan data) {
+  reopen_note();
   MCR_TRY(file_.write_at(offset, data));
   size_ = std::max(size_, offset + data.size());
   return {};
@@ -27,6 +29,7 @@ Result<void> NativeBackend::write(std::uint64_t offset, ByteSpan data) {
 
 Result<void> NativeBackend::truncate(std::uint64_t size) {
   if (size == size_) return {};
+  reopen_note();
   MCR_TRY(file_.truncate(size));
   size_ = size;
   return {};
@@ -42,6 +45,13 @@ Result<void> NativeBackend::unlock() {
   if (flock(file_.descriptor(), LOCK_UN) == 0) return {};
   if (ignore_disabled_locks_ && errno == ENOSYS) return {};
   return restart::system_error("unable to unlock file", file_.name());
+}
+
+void NativeBackend::reopen_note() {
+  if (!std::exchange(note_is_complete_, false)) return;
+  struct stat status {};
+  if (restart::system_calls().fstat(descriptor(), &status) == 0)
+    restart::reopen_note(containers_, part_, status);
 }
 
 Result<void> NativeBackend::close() {

@@ -30,10 +30,12 @@ class NativeBackend : public Backend {
   Result<void> unlock() override;
   Result<void> close() override;
   /// From now on, close() also completes the file's note in `containers`
-  /// (restart/sets/native_members). The file is that part.
-  void note_in(std::string containers, const restart::PartId& part) {
+  /// (restart/sets/native_members). The file is that part. If the note is complete, the first write makes it
+  /// unfinished: if the program dies before the close, the set is not whole.
+  void note_in(std::string containers, const restart::PartId& part, bool is_complete) {
     containers_ = std::move(containers);
     part_ = part;
+    note_is_complete_ = is_complete;
   }
   [[nodiscard]] int descriptor() const override { return file_.descriptor(); }
   [[nodiscard]] const restart::File& file() const { return file_; }
@@ -47,6 +49,9 @@ class NativeBackend : public Backend {
   bool ignore_disabled_locks_;
   std::string containers_;
   restart::PartId part_;
+  bool note_is_complete_ = false;
+
+  void reopen_note();
 };
 
 }  // namespace mcr::vol

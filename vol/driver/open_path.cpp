@@ -134,9 +134,9 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
     auto native = std::make_unique<NativeBackend>(std::move(file), identity,
                                                   static_cast<std::uint64_t>(status.st_size),
                                                   request.ignore_disabled_locks);
-    // What the program writes belongs to the same writing of the set. Until the close, the note
-    // does not count, because the file's time differs.
-    if (request.writable && note->is_complete) native->note_in(note->containers, note->stub.part);
+    // What the program writes belongs to the same writing of the set.
+    if (request.writable && note->is_complete)
+      native->note_in(note->containers, note->stub.part, true);
     return std::unique_ptr<Backend>(std::move(native));
   }
   const restart::PartId part = opened.stub.part;
@@ -155,7 +155,7 @@ Result<std::unique_ptr<Backend>> create_in_place_of_member(const OpenRequest& re
   const FileIdentity identity = MCR_TRY(identity_of(replaced->file.descriptor(), request.name));
   auto backend = std::make_unique<NativeBackend>(std::move(replaced->file), identity, 0,
                                                  request.ignore_disabled_locks);
-  backend->note_in(std::move(replaced->containers), replaced->part);
+  backend->note_in(std::move(replaced->containers), replaced->part, false);
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

@@ -254,9 +254,10 @@ Result<File> make_own_containers(const File& directory, const std::string& below
   for (std::size_t begin = 0; begin < below.size();) {
     const std::size_t end = std::min(below.find('/', begin), below.size());
     const std::string name = below.substr(begin, end - begin);
+    begin = end + 1;
+    if (name.empty() || name == ".") continue;
     at = name == ".." ? MCR_TRY(File::open(at.descriptor(), name, O_PATH | O_DIRECTORY))
                       : std::move(MCR_TRY(make_usable(at, name)).directory);
-    begin = end + 1;
   }
   return at;
 }

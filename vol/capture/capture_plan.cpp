@@ -206,7 +206,10 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
                          : "the size of this node's memory cannot be read from /proc/meminfo, so " +
                                std::string("files are written natively and not into the stage ") +
                                stage_path + "; mount /proc");
-    return native_in_set(NativeReason::stage_full, "the stage is full");
+    CaptureDecision decision = native_in_set(NativeReason::stage_full, "the stage is full");
+    plan.is_refused = true;
+    if (launcher.rank_count > 1) decision.plan = std::move(plan);
+    return decision;
   }
   if (!ensure_leader(*plan.stage, LeaderLook::seldom)) {
     warn_once_in_job(

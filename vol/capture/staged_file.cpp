@@ -19,6 +19,7 @@
 #include "restart/settings/choices.hpp"
 #include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/stub_file.hpp"
+#include "vol/capture/part_begin.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/unfinished_part.hpp"
 #include "vol/process/job_end.hpp"
@@ -117,7 +118,6 @@ CreateScope::~CreateScope() { --creates; }
 bool CreateScope::is_open() { return creates > 0; }
 
 Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) {
-  const restart::Launcher& launcher = plan.stage->launcher;
   StagedPart part;
   part.stage = plan.stage;
   part.settings = plan.settings;
@@ -125,40 +125,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
                                            : make_file(plan.place, *plan.stage));
   const struct stat status = MCR_TRY(part.at_path.status());
   part.identity = FileIdentity(status);
-  restart::PartBegin& begin = part.begin;
-  if (!plan.place.status) begin.file_inode = status.st_ino;
-  std::optional<restart::Stub> old;
-  if (plan.place.status) {
-    old = stub_in(part.at_path);
-    begin.replaced = old ? restart::Replaced::stub : restart::Replaced::native_file;
-    if (old) begin.replaced_part = old->part;
-  }
-  begin.path_as_passed = plan.path_as_passed;
-  begin.path = plan.place.path;
-  begin.directory_device = plan.place.directory_status.st_dev;
-  begin.directory_inode = plan.place.directory_status.st_ino;
-  begin.rank = launcher.rank;
-  begin.rank_count = launcher.rank_count;
-  begin.local_rank_count = launcher.local_rank_count;
-  begin.node = launcher.node;
-  begin.launch = *launcher.launch;
-  begin.masked_names = plan.masked_names;
-  begin.sequence = Process::get().next_sequence(begin.path, [&] {
-    // A launcher may start several programs in turn in each rank, so the sequence continues from
-    // the old file's stub. Only file names are compared: the older file's directory may have been
-    // renamed since, and both containers would get the same name.
-    const bool goes_on = old && old->launch == begin.launch &&
-                         restart::name_of(old->path) == restart::name_of(begin.path);
-    const std::uint64_t next = goes_on ? old->sequence + 1 : 0;
-    auto& earlier = plan.stage->earlier;
-    return earlier ? std::max(next, earlier->next_sequence(plan.stage->directory, begin,
-                                                           plan.settings->text("container_dir")))
-                   : next;
-  });
-  begin.presence = plan.stage->presence.name;
-  begin.mode = status.st_mode & 0777;
-  begin.begin_ns = realtime_ns();
-  begin.settings = plan.settings->changed();
+  const auto old = plan.place.status ? stub_in(part.at_path) : std::optional<restart::Stub>();
+  part.begin = begin_part(plan, status, old);
   part.durable = restart::close_of(*plan.settings) == restart::Close::durable ||
                  Process::get().is_durable_turn(restart::pattern_of(plan.masked_names.front()),
                                                 *plan.settings);

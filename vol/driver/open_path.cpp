@@ -14,6 +14,7 @@
 #include "restart/sets/native_members.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/native_backend.hpp"
+#include "vol/capture/refused_file.hpp"
 #include "vol/capture/replaced_member.hpp"
 #include "vol/capture/resolved_path.hpp"
 #include "vol/capture/stub_source.hpp"
@@ -195,9 +196,13 @@ Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request) {
       if (const auto place = resolve_path(request.name)) Process::get().count_native(place->path);
     }
   }
-  return std::unique_ptr<Backend>(std::make_unique<NativeBackend>(
-      std::move(*opened), identity, static_cast<std::uint64_t>(status.st_size),
-      request.ignore_disabled_locks));
+  const bool is_refused = request.create && request.plan != nullptr && request.plan->is_refused;
+  auto noted = is_refused ? note_refused(*request.plan, *opened) : std::optional<RefusedFile>();
+  auto native = std::make_unique<NativeBackend>(std::move(*opened), identity,
+                                                static_cast<std::uint64_t>(status.st_size),
+                                                request.ignore_disabled_locks);
+  if (noted) native->note_in(std::move(noted->containers), noted->part, false);
+  return std::unique_ptr<Backend>(std::move(native));
 }
 
 }  // namespace
@@ -206,7 +211,7 @@ SearchScope::SearchScope(bool is_found) : before_(std::exchange(is_found_by_sear
 SearchScope::~SearchScope() { is_found_by_search = before_; }
 
 Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
-  if (request.create && request.plan != nullptr) {
+  if (request.create && request.plan != nullptr && !request.plan->is_refused) {
     auto staged = StagedFile::create(*request.plan);
     if (staged) {
       return std::unique_ptr<Backend>(

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/capture/part_begin.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "restart/base/path_names.hpp"
+#include "vol/capture/publish.hpp"
+#include "vol/process/process.hpp"
+
+namespace mcr::vol {
+
+restart::PartBegin begin_part(const CapturePlan& plan, const struct stat& status,
+                              const std::optional<restart::Stub>& old) {
+  const restart::Launcher& launcher = plan.stage->launcher;
+  restart::PartBegin begin;
+  if (!plan.place.status) begin.file_inode = status.st_ino;
+  if (plan.place.status)
+    begin.replaced = old ? restart::Replaced::stub : restart::Replaced::native_file;
+  if (old) begin.replaced_part = old->part;
+  begin.path_as_passed = plan.path_as_passed;
+  begin.path = plan.place.path;
+  begin.directory_device = plan.place.directory_status.st_dev;
+  begin.directory_inode = plan.place.directory_status.st_ino;
+  begin.rank = launcher.rank;
+  begin.rank_count = launcher.rank_count;
+  begin.local_rank_count = launcher.local_rank_count;
+  begin.node = launcher.node;
+  begin.launch = *launcher.launch;
+  begin.masked_names = plan.masked_names;
+  begin.sequence = Process::get().next_sequence(begin.path, [&] {
+    // A launcher may start several programs in turn in each rank, so the sequence continues from
+    // the old file's stub. Only file names are compared: the older file's directory may have been
+    // renamed since, and both containers would get the same name.
+    const bool goes_on = old && old->launch == begin.launch &&
+                         restart::name_of(old->path) == restart::name_of(begin.path);
+    const std::uint64_t next = goes_on ? old->sequence + 1 : 0;
+    auto& earlier = plan.stage->earlier;
+    return earlier ? std::max(next, earlier->next_sequence(plan.stage->directory, begin,
+                                                           plan.settings->text("container_dir")))
+                   : next;
+  });
+  begin.presence = plan.stage->presence.name;
+  begin.mode = status.st_mode & 0777;
+  begin.begin_ns = realtime_ns();
+  begin.settings = plan.settings->changed();
+  return begin;
+}
+
+}  // namespace mcr::vol

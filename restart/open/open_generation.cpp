@@ -165,9 +165,12 @@ class View {
   [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
 
   /// Returns the value of container_dir= with which the other ranks of this launch look for notes about their
-  /// native files; nothing if they do not look.
+  /// native files; nothing if they do not look. A single process looks where the set of its user's stub has its
+  /// containers, whatever its own setting is.
   [[nodiscard]] std::optional<std::string> where_notes_are_found() const {
-    return opener_.finds_notes ? std::optional(opener_.container_dir) : std::nullopt;
+    if (!opener_.finds_notes) return std::nullopt;
+    const bool is_own = here_.place.owner == ::geteuid();
+    return !is_launch() && is_own ? stub_.container_directory : opener_.container_dir;
   }
 
   /// True if the containers alone prove that the set is whole. Then every rank sees the same, and

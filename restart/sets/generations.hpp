@@ -119,8 +119,9 @@ void follow_sequences(const WritingTimes& times);
 struct AtName {
   enum class Kind : std::uint8_t { nothing, stub, native_file, unreadable };
   Kind kind = Kind::nothing;
-  GenerationName generation;  ///< the generation that the stub names
-  bool available = false;     ///< a container, or the stage of this node, has the stub's part
+  GenerationName generation;      ///< the generation that the stub names
+  bool available = false;         ///< a container, or the stage of this node, has the stub's part
+  std::uint64_t modified_ns = 0;  ///< of a native file; 0: not known
 };
 
 /// What a look into this node's stages shows about parts that no container holds.

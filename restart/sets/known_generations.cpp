@@ -39,6 +39,7 @@ std::optional<Stub> read_stub_at(const std::string& path,
   is_native = found.kind == Kind::plain_file;
   if (is_native) {
     there.kind = AtName::Kind::native_file;
+    there.modified_ns = modified_ns(found.status);
     auto note = note_about(path, found.status, container_dir);
     if (!note) return std::nullopt;
     there.kind = AtName::Kind::stub;

@@ -115,6 +115,23 @@ TEST_CASE("no older set is given while a rank has a native file that it opens as
   CHECK(choice.given == half.name);
 }
 
+TEST_CASE("a native file that was there before the set was begun is no file of the set") {
+  constexpr std::uint64_t s = 1'000'000'000;
+  const auto newest = whole("A", 0, 20 * s);
+  AtName bare;
+  bare.kind = Kind::native_file;
+  const auto chosen_with = [&](std::uint64_t modified_ns) {
+    bare.modified_ns = modified_ns;
+    return choose_generation(
+        question({newest}, {shows(newest), shows(newest), shows(newest), bare}));
+  };
+  CHECK(chosen_with(10 * s).kind == Answer::no_whole);
+  CHECK(chosen_with(10 * s).missing == 1);
+  CHECK(chosen_with(20 * s - s / 2).kind == Answer::as_it_is);  // clocks differ
+  CHECK(chosen_with(25 * s).kind == Answer::as_it_is);          // amended since
+  CHECK(chosen_with(0).kind == Answer::as_it_is);               // its time is not known
+}
+
 TEST_CASE("of three generations the newest whole one is given, whatever the names show") {
   const auto first = whole("A", 0, 10);
   const auto second = generation("B", 0, 20, {2, 3});

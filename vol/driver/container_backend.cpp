@@ -29,6 +29,36 @@ namespace {
 /// extension is only a little longer.
 constexpr std::size_t max_pending_bytes = 512;
 
+bool is_forbidden(const Error& error) {
+  return error.system_error == EACCES || error.system_error == EPERM;
+}
+
+// Writes the part's bytes over the stub, in a directory in which this user may not replace the file. The
+// stub's head comes last: until then, a reader takes the file for a damaged stub, not for data.
+Result<std::unique_ptr<Backend>> native_over_stub(restart::PartSource& source,
+                                                  const restart::File& stub,
+                                                  bool ignore_disabled_locks) {
+  restart::File file =
+      MCR_TRY(restart::File::open(AT_FDCWD, restart::link_path(stub.descriptor()), O_RDWR));
+  const std::uint64_t size = source.size();
+  const auto copy = [&](std::uint64_t begin, std::uint64_t end) -> Result<void> {
+    Bytes buffer(std::min<std::uint64_t>(end - begin, 1 << 20));
+    for (; begin < end; begin += buffer.size()) {
+      buffer.resize(std::min<std::uint64_t>(end - begin, buffer.size()));
+      MCR_TRY(source.read_at(begin, buffer));
+      MCR_TRY(file.write_at(begin, buffer));
+    }
+    return {};
+  };
+  const std::uint64_t head = std::min<std::uint64_t>(restart::Stub::head_bytes, size);
+  MCR_TRY(copy(head, size));
+  MCR_TRY(file.truncate(size));
+  MCR_TRY(copy(0, head));
+  const struct stat status = MCR_TRY(file.status());
+  return std::unique_ptr<Backend>(std::make_unique<NativeBackend>(
+      std::move(file), FileIdentity(status), size, ignore_disabled_locks));
+}
+
 // Writes the part's bytes as a native file in place of the stub, for nobody who cannot read the part:
 // another user may have written into the stub whose part it names.
 Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source,
@@ -44,13 +74,18 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source,
     return restart::system_error("another process replaced the file", path);
   }
   const restart::Access access = MCR_TRY(restart::access_of_copy(origin, stub, path, home));
-  auto [file, name] =
-      MCR_TRY(temporary_in(home, std::to_string(status.st_ino) + "." + std::to_string(getpid())));
+  const bool is_as_open = access == MCR_TRY(restart::access_of(stub));
+  auto made = temporary_in(home, std::to_string(status.st_ino) + "." + std::to_string(getpid()));
+  if (!made && is_forbidden(made.error()) && is_as_open)
+    return native_over_stub(source, stub, ignore_disabled_locks);
+  auto [file, name] = MCR_TRY(std::move(made));
   auto copied = copy_source(source, file);
   if (copied) keep_attributes(stub, file, access);
   if (copied) copied = restart::put_in_place(home.descriptor(), name, home.descriptor(), last);
   if (!copied) {
     restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
+    if (is_forbidden(copied.error()) && is_as_open)
+      return native_over_stub(source, stub, ignore_disabled_locks);
     return copied.error();
   }
   const struct stat now = MCR_TRY(file.status());

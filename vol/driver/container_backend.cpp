@@ -74,9 +74,12 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source,
     return restart::system_error("another process replaced the file", path);
   }
   const restart::Access access = MCR_TRY(restart::access_of_copy(origin, stub, path, home));
-  const bool is_as_open = access == MCR_TRY(restart::access_of(stub));
+  // The file keeps its owner, who may read it whatever its mode is. So the data must be that owner's.
+  const bool is_of_owner =
+      status.st_uid == geteuid() || (!origin.begin && origin.owner == status.st_uid);
+  const bool may_be_written_over = is_of_owner && access == MCR_TRY(restart::access_of(stub));
   auto made = temporary_in(home, std::to_string(status.st_ino) + "." + std::to_string(getpid()));
-  if (!made && is_forbidden(made.error()) && is_as_open)
+  if (!made && is_forbidden(made.error()) && may_be_written_over)
     return native_over_stub(source, stub, ignore_disabled_locks);
   auto [file, name] = MCR_TRY(std::move(made));
   auto copied = copy_source(source, file);
@@ -84,7 +87,7 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source,
   if (copied) copied = restart::put_in_place(home.descriptor(), name, home.descriptor(), last);
   if (!copied) {
     restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
-    if (is_forbidden(copied.error()) && is_as_open)
+    if (is_forbidden(copied.error()) && may_be_written_over)
       return native_over_stub(source, stub, ignore_disabled_locks);
     return copied.error();
   }

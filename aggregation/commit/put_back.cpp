@@ -472,8 +472,8 @@ Result<PutBackEnd> put_back(const LaunchDirectory& directory, const PartId& part
   if (!bytes) return bytes.error();
   const std::uint64_t publish_ns = journal.publish ? journal.publish->publish_ns : 0;
   const auto own = MCR_TRY(find_own_file(journal.begin, stubs, Names::one));
-  // Only under the part's lock: the question changes the stub's access time, and a rank that takes the part
-  // back goes on with the same stub.
+  // Only under the part's lock: stub_was_read() changes the stub's access time, and a rank that takes the part
+  // back goes on with the same stub. place_in() asks again after its mark, which resets the access time.
   if (own && may_drain == MayDrain::yes && stub_was_read(*own)) return PutBackEnd::not_possible;
   const bool is_there =
       own ? MCR_TRY(place_in(directory, *own, journal.begin, *bytes, publish_ns, may_drain))

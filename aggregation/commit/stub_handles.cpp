@@ -170,7 +170,8 @@ void StubHandles::remember_found(const PartBegin& begin, const std::string& path
   auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const auto status = file ? file->status() : Result<struct stat>(file.error());
   if (!status || status->st_uid != ::geteuid()) return;
-  if (begin.file_inode != 0 && begin.file_inode != status->st_ino) return;
+  // Of a part that replaced an older file, no inode number is known: what was found may be a copy.
+  if (begin.file_inode != status->st_ino) return;
   const auto stub = restart::read_stub_file(*file);
   if (stub && stub->part == begin.part) hold(begin.part, *std::move(file), {});
 }

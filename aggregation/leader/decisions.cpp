@@ -254,13 +254,7 @@ void Decisions::apply(const PutBackDone& event) {
     forget(event.part);
     return;
   }
-  if (event.end == PutBackEnd::taken_back) {
-    // The rank may publish the part again before the next scan sees that it was withdrawn. So the part
-    // begins anew when Discovery reports it again.
-    if (part.set) sets_.at(*part.set).wrote.erase(part.facts.rank);
-    forget(event.part);
-    return;
-  }
+  if (event.end == PutBackEnd::taken_back) return apply(PartWithdrawn{event.part});
   must_drain(part);
   const bool healthy =
       part.reason == PutBackReason::lone || part.reason == PutBackReason::requested;

@@ -33,8 +33,12 @@ class Discovery {
   /// again by the next scan.
   void forget(const std::vector<PartId>& parts);
 
-  /// Lets the next scan report the part again if it is in the stage, even if nothing changed.
-  void report_again(const PartId& part) { parts_.erase(part); }
+  /// The part was withdrawn since the last scan. If its rank has published it again since, the next scan reports
+  /// it as published.
+  void note_withdrawn(const PartId& part) {
+    if (const auto known = parts_.find(part); known != parts_.end())
+      known->second.place = Place::open;
+  }
 
  private:
   enum class Place : std::uint8_t { open, published };

@@ -341,7 +341,7 @@ class Leader {
   }
 
   /// Forgets the parts of finished actions, so that the parts that are still in the stage are
-  /// reported again.
+  /// reported again; and notes those that ranks took back from an action.
   std::vector<Event> take_answers() {
     std::vector<Event> events = answers_.take();
     for (const Event& event : events) {
@@ -356,7 +356,7 @@ class Leader {
         discovery_.forget(parts);
       } else if (const auto* back = std::get_if<PutBackDone>(&event)) {
         if (back->end == PutBackEnd::done) discovery_.forget({back->part});
-        if (back->end == PutBackEnd::taken_back) discovery_.report_again(back->part);
+        if (back->end == PutBackEnd::taken_back) discovery_.note_withdrawn(back->part);
       }
     }
     return events;

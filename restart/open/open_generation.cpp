@@ -164,13 +164,15 @@ class View {
   /// True if the file is a set of its own, which no other rank's file can make incomplete.
   [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
 
-  /// Returns the value of container_dir= with which the other ranks of this launch look for notes about their
-  /// native files; nothing if they do not look. A single process looks where the set of its user's stub has its
-  /// containers, whatever its own setting is.
+  /// Returns the container_dir= below which notes about native files are looked for; nothing if they are not
+  /// looked for. The ranks of a launch look where their setting says. A process without a launch that opens its
+  /// own user's stub looks where that stub says.
   [[nodiscard]] std::optional<std::string> where_notes_are_found() const {
     if (!opener_.finds_notes) return std::nullopt;
     const bool is_own = here_.place.owner == ::geteuid();
-    return !is_launch() && is_own ? stub_.container_directory : opener_.container_dir;
+    const std::string& said = stub_.container_directory;
+    const bool is_relative = !said.empty() && said.front() != '/';
+    return !is_launch() && is_own && is_relative ? said : opener_.container_dir;
   }
 
   /// True if the containers alone prove that the set is whole. Then every rank sees the same, and

@@ -84,13 +84,15 @@ struct Evidence {
   /// A rank has certainly not finished the generation: it failed, or its name shows another one.
   bool is_certain = false;
 };
+
 /// True if the native file was last written before the generation was begun.
-bool was_there_before(const AtName& native, const Generation& generation) {
-  // The clocks of nodes and storage differ.
-  constexpr std::uint64_t slack_ns = 1'000'000'000;
+bool is_older_than(const AtName& native, const Generation& generation) {
+  // Storage sets the time of the file, a node that of the generation. Their clocks may differ by this much.
+  constexpr std::uint64_t slack_ns = 10'000'000'000;
   return native.modified_ns != 0 && generation.order_ns != Generation::not_committed &&
          native.modified_ns + slack_ns < generation.order_ns;
 }
+
 /// Visits only ranks about which something is known. The number of ranks comes from a file and may
 /// be huge, so the work must not grow with that number.
 Evidence evidence_against(const Question& question, const Generation& newest) {
@@ -111,9 +113,9 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
     const bool passed = contains(all_passed, rank) && !wrote;
     // A native file may still belong to this set: it was spilled, or amended without mcr.
     const bool is_bare = there.kind == AtName::Kind::native_file && wrote;
-    const bool is_older_file = is_bare && was_there_before(there, newest);
-    const bool is_native = is_bare && !is_older_file;
-    if ((shows_it && there.available) || passed || is_native) {
+    const bool is_older_file = is_bare && is_older_than(there, newest);
+    const bool counts_as_member = is_bare && !is_older_file;
+    if ((shows_it && there.available) || passed || counts_as_member) {
       --evidence.missing;
       continue;
     }

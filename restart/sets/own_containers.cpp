@@ -256,8 +256,12 @@ Result<File> make_own_containers(const File& directory, const std::string& below
     const std::string name = below.substr(begin, end - begin);
     begin = end + 1;
     if (name.empty() || name == ".") continue;
-    at = name == ".." ? MCR_TRY(File::open(at.descriptor(), name, O_PATH | O_DIRECTORY))
-                      : std::move(MCR_TRY(make_usable(at, name)).directory);
+    if (end == below.size() && name != "..")
+      return std::move(MCR_TRY(make_usable(at, name)).directory);
+    auto next = File::open(at.descriptor(), name, O_PATH | O_DIRECTORY);
+    if (!next && next.error().system_error == ENOENT)
+      next = std::move(MCR_TRY(make_open_containers(at, name)).directory);
+    at = MCR_TRY(std::move(next));
   }
   return at;
 }

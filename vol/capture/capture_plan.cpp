@@ -99,6 +99,21 @@ bool is_marked_native(JobStage& job, const std::string& pattern) {
 
 }  // namespace
 
+namespace {
+
+// True if files of this launch were captured on this node. A launch that captures nothing needs no notes, and no
+// container of it would remove them.
+bool may_have_set(const JobStage& job) {
+  using State = restart::LaunchDirectory::State;
+  const auto has = [&](State state) {
+    const auto parts = job.directory.list(state);
+    return parts && !parts->empty();
+  };
+  return job.has_created || has(State::open) || has(State::published);
+}
+
+}  // namespace
+
 Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
                                      const std::string& connector_text) {
   const auto native = [&](NativeReason reason, std::string_view why) {
@@ -207,8 +222,9 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
                                std::string("files are written natively and not into the stage ") +
                                stage_path + "; mount /proc");
     CaptureDecision decision = native_in_set(NativeReason::stage_full, "the stage is full");
+    if (launcher.rank_count <= 1 || !may_have_set(job)) return decision;
     plan.is_refused = true;
-    if (launcher.rank_count > 1) decision.plan = std::move(plan);
+    decision.plan = std::move(plan);
     return decision;
   }
   if (!ensure_leader(*plan.stage, LeaderLook::seldom)) {

@@ -21,7 +21,7 @@ class CapturePlan {
   JobStage* stage = nullptr;
   /// How many bytes the stage can still take; a part that grows beyond this becomes native.
   std::uint64_t free_bytes = UINT64_MAX;
-  /// The stage is full: the file is native from the start, but still belongs to a set (refused_file.hpp).
+  /// The stage is full. The file is native from the start, but still belongs to a set (refused_file.hpp).
   bool is_refused = false;
 };
 

@@ -43,6 +43,9 @@ class NativeBackend : public Backend {
   [[nodiscard]] Content content() const override { return {Content::Kind::native}; }
 
  private:
+  /// Makes a complete note unfinished.
+  void reopen_note();
+
   restart::File file_;
   FileIdentity identity_;
   std::uint64_t size_;
@@ -50,8 +53,6 @@ class NativeBackend : public Backend {
   std::string containers_;
   restart::PartId part_;
   bool note_is_complete_ = false;
-
-  void reopen_note();
 };
 
 }  // namespace mcr::vol

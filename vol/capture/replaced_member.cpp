@@ -154,6 +154,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
         NativeReplacement{std::move(file), std::move(member->containers), stub.part});
   }
   restart::system_calls().unlinkat(home, temporary.c_str(), 0);
+  process.take_back_sequence(place->path, stub.sequence);
   return std::optional<NativeReplacement>();  // write in place, as native HDF5 does
 }
 

@@ -238,6 +238,14 @@ std::uint64_t Process::next_sequence(const std::string& path,
   return sequences_[path] = next;
 }
 
+void Process::take_back_sequence(const std::string& path, std::uint64_t sequence) {
+  const std::lock_guard lock(mutex_);
+  if (sequence == 0)
+    sequences_.erase(path);
+  else
+    sequences_[path] = sequence - 1;
+}
+
 void Process::count_native(const std::string& path) {
   (void)next_sequence(path, [] { return std::uint64_t{0}; });
 }

@@ -115,6 +115,8 @@ class Process {
   /// Returns the sequence of this process's next writing of `path`: one more than the last one. The
   /// first call for `path` returns the value of first().
   std::uint64_t next_sequence(const std::string& path, const std::function<std::uint64_t()>& first);
+  /// The writing that got this sequence did not come about: the next one gets it.
+  void take_back_sequence(const std::string& path, std::uint64_t sequence);
   /// Records that `path` was written natively, for example because the stage was full. This writing
   /// counts in the sequence, so that the next captured one does not belong to an earlier step.
   void count_native(const std::string& path);

@@ -353,10 +353,7 @@ TEST_CASE("a lone part that cannot be put back is drained like any other") {
   CHECK(only<DrainGroup>(node.wait(10'000)).size() == 1);
 }
 
-TEST_CASE(
-    "a part that its rank takes back while it is put back is put back later, even if no scan saw "
-    "that it "
-    "was away") {
+TEST_CASE("a part that its rank takes back during a put back is put back later") {
   Node node(8);
   const auto part = node.facts(0, {"/d/tmp.{rank}.h5"});
   node.publish(part);

@@ -117,7 +117,7 @@ TEST_CASE("no older set is given while a rank has a native file that it opens as
 
 TEST_CASE("a native file that was there before the set was begun is no file of the set") {
   constexpr std::uint64_t s = 1'000'000'000;
-  const auto newest = whole("A", 0, 20 * s);
+  const auto newest = whole("A", 0, 40 * s);
   AtName bare;
   bare.kind = Kind::native_file;
   const auto chosen_with = [&](std::uint64_t modified_ns) {
@@ -127,9 +127,9 @@ TEST_CASE("a native file that was there before the set was begun is no file of t
   };
   CHECK(chosen_with(10 * s).kind == Answer::no_whole);
   CHECK(chosen_with(10 * s).missing == 1);
-  CHECK(chosen_with(20 * s - s / 2).kind == Answer::as_it_is);  // clocks differ
-  CHECK(chosen_with(25 * s).kind == Answer::as_it_is);          // amended since
-  CHECK(chosen_with(0).kind == Answer::as_it_is);               // its time is not known
+  CHECK(chosen_with(35 * s).kind == Answer::as_it_is);  // clocks differ
+  CHECK(chosen_with(45 * s).kind == Answer::as_it_is);  // amended since
+  CHECK(chosen_with(0).kind == Answer::as_it_is);       // its time is not known
 }
 
 TEST_CASE("of three generations the newest whole one is given, whatever the names show") {

@@ -98,17 +98,4 @@ Result<Access> access_of_copy(const PartOrigin& origin, const File& stub, const 
   return within(access, closed_for(origin.access, origin.directory, home));
 }
 
-Result<bool> may_be_written_over(const PartOrigin& origin, const File& stub, const File& home) {
-  const struct stat status = MCR_TRY(stub.status());
-  const bool is_own = status.st_uid == ::geteuid();
-  if (!is_own && (origin.begin || origin.owner != status.st_uid)) return false;
-  const Access access = MCR_TRY(access_of(stub));
-  const Access limit = origin.begin ? access_in_stage(*origin.begin, home)
-                                    : closed_for(origin.access, origin.directory, home);
-  const Access limited = within(access, limit);
-  constexpr mode_t reads = S_IRUSR | S_IRGRP | S_IROTH;
-  return (limited.mode & reads) == (access.mode & reads) && limited.group == access.group &&
-         limited.list == access.list;
-}
-
 }  // namespace mcr::restart

@@ -47,9 +47,4 @@ std::vector<std::string> recorded_names(const PartOrigin& origin, const Stub& st
 Result<Access> access_of_copy(const PartOrigin& origin, const File& stub, const std::string& path,
                               const File& home);
 
-/// True if the part's data may be written over the stub itself, in `home`: the stub's owner, who may always
-/// read it, is this user or the owner of the part's container, and all other users who may read the stub
-/// may read the part.
-Result<bool> may_be_written_over(const PartOrigin& origin, const File& stub, const File& home);
-
 }  // namespace mcr::restart

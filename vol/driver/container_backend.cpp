@@ -29,42 +29,6 @@ namespace {
 /// extension is only a little longer.
 constexpr std::size_t max_pending_bytes = 512;
 
-bool is_forbidden(const Error& error) {
-  return error.system_error == EACCES || error.system_error == EPERM;
-}
-
-// Writes the part's bytes over the stub, in a directory in which this user may not replace the file. The
-// stub's head comes last, so that the file is a stub until then.
-Result<std::unique_ptr<Backend>> native_over_stub(restart::PartSource& source,
-                                                  const restart::File& stub,
-                                                  bool ignore_disabled_locks) {
-  restart::File file =
-      MCR_TRY(restart::File::open(AT_FDCWD, restart::link_path(stub.descriptor()), O_RDWR));
-  const std::uint64_t size = source.size();
-  Bytes head(std::min<std::uint64_t>(restart::Stub::max_bytes, size));
-  MCR_TRY(source.read_at(0, head));
-  const std::uint64_t stub_size = MCR_TRY(file.size());
-  const auto write_tail = [&]() -> Result<void> {
-    Bytes buffer;
-    for (std::uint64_t at = head.size(); at < size; at += buffer.size()) {
-      buffer.resize(std::min<std::uint64_t>(size - at, 1 << 20));
-      MCR_TRY(source.read_at(at, buffer));
-      MCR_TRY(file.write_at(at, buffer));
-    }
-    return file.sync();
-  };
-  if (auto written = write_tail(); !written) {
-    (void)file.truncate(stub_size).has_value();
-    return written.error();
-  }
-  MCR_TRY(file.write_at(0, head));
-  MCR_TRY(file.truncate(size));
-  MCR_TRY(file.sync());
-  const struct stat status = MCR_TRY(file.status());
-  return std::unique_ptr<Backend>(std::make_unique<NativeBackend>(
-      std::move(file), FileIdentity(status), size, ignore_disabled_locks));
-}
-
 // Writes the part's bytes as a native file in place of the stub, for nobody who cannot read the part:
 // another user may have written into the stub whose part it names.
 Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source,
@@ -80,20 +44,14 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source,
     return restart::system_error("another process replaced the file", path);
   }
   const restart::Access access = MCR_TRY(restart::access_of_copy(origin, stub, path, home));
-  const bool may_be_written_over = MCR_TRY(restart::may_be_written_over(origin, stub, home));
-  auto made = temporary_in(home, std::to_string(status.st_ino) + "." + std::to_string(getpid()));
-  if (!made && is_forbidden(made.error()) && may_be_written_over)
-    return native_over_stub(source, stub, ignore_disabled_locks);
-  auto [file, name] = MCR_TRY(std::move(made));
-  auto placed = copy_source(source, file);
-  const bool is_copied = placed.has_value();
-  if (is_copied) keep_attributes(stub, file, access);
-  if (is_copied) placed = restart::put_in_place(home.descriptor(), name, home.descriptor(), last);
-  if (!placed) {
+  auto [file, name] =
+      MCR_TRY(temporary_in(home, std::to_string(status.st_ino) + "." + std::to_string(getpid())));
+  auto copied = copy_source(source, file);
+  if (copied) keep_attributes(stub, file, access);
+  if (copied) copied = restart::put_in_place(home.descriptor(), name, home.descriptor(), last);
+  if (!copied) {
     restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
-    if (is_copied && is_forbidden(placed.error()) && may_be_written_over)
-      return native_over_stub(source, stub, ignore_disabled_locks);
-    return placed.error();
+    return copied.error();
   }
   const struct stat now = MCR_TRY(file.status());
   return std::unique_ptr<Backend>(std::make_unique<NativeBackend>(

@@ -12,6 +12,7 @@
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/sets/look.hpp"
+#include "restart/sets/native_members.hpp"
 #include "restart/sets/own_containers.hpp"
 
 namespace mcr::restart {
@@ -102,6 +103,19 @@ std::uint64_t EarlierWritings::after_stored(const ContainerName& first, const Pa
   return bundled == bundled_.end() ? next : std::max(next, bundled->second);
 }
 
+std::uint64_t EarlierWritings::after_noted(const std::string& containers, const PartBegin& begin) {
+  const auto [known, is_new] = noted_.try_emplace(containers);
+  if (is_new) {
+    for_each_note(containers, [&](const Stub& noted) {
+      if (noted.launch != begin.launch || noted.rank != begin.rank) return;
+      std::uint64_t& next = known->second[noted.path];
+      next = std::max(next, noted.sequence + 1);
+    });
+  }
+  const auto found = known->second.find(begin.path);
+  return found == known->second.end() ? 0 : found->second;
+}
+
 /// Reads the next sequence of each path from the launch's bundles. A bundle holds sets of one rank,
 /// so each masked name is a path.
 void EarlierWritings::read_bundles(const std::string& directory, const std::string& launch,
@@ -126,9 +140,10 @@ std::uint64_t EarlierWritings::next_sequence(const LaunchDirectory& directory,
   // Look into the stage before the containers: a part that a leader drains in between is then seen
   // in its container.
   std::uint64_t next = after_staged(directory, begin);
-  for (const std::string& masked_name : begin.masked_names)
-    next = std::max(
-        next, after_stored(container_name(masked_name, container_dir, begin.launch, 0), begin));
+  for (const std::string& masked_name : begin.masked_names) {
+    const ContainerName first = container_name(masked_name, container_dir, begin.launch, 0);
+    next = std::max({next, after_stored(first, begin), after_noted(first.directory, begin)});
+  }
   return next;
 }
 

@@ -25,8 +25,8 @@ namespace mcr::restart {
 class EarlierWritings {
  public:
   /// Returns the sequence of this rank's next writing of `begin.path` in this launch; 0 if this
-  /// rank has not written it before. Looks in the stage and in the containers beside the
-  /// checkpoints. The stub at the path is no evidence, because the program may have renamed its
+  /// rank has not written it before. Looks in the stage, in the containers beside the checkpoints,
+  /// and in the notes about native files. The stub at the path is no evidence, because the program may have renamed its
   /// files. `begin` holds launch, rank, path and masked names.
   std::uint64_t next_sequence(const LaunchDirectory& directory, const PartBegin& begin,
                               std::string_view container_dir);
@@ -34,12 +34,15 @@ class EarlierWritings {
  private:
   std::uint64_t after_staged(const LaunchDirectory& directory, const PartBegin& begin);
   std::uint64_t after_stored(const ContainerName& first, const PartBegin& begin);
+  std::uint64_t after_noted(const std::string& containers, const PartBegin& begin);
   void read_bundles(const std::string& directory, const std::string& launch,
                     const std::vector<std::string>& names);
 
   std::optional<std::map<std::string, std::uint64_t>> staged_;  ///< by path; parts of this rank
   std::map<std::string, std::vector<std::string>> stored_;      ///< container names, by directory
   std::map<std::string, std::uint64_t> bundled_;                ///< by path; from bundles
+  /// By directory of containers and path; from notes about native files of this rank.
+  std::map<std::string, std::map<std::string, std::uint64_t>> noted_;
 };
 
 }  // namespace mcr::restart

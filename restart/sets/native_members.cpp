@@ -156,6 +156,20 @@ void set_time(const std::string& containers, const PartId& part, const struct st
 
 }  // namespace
 
+void for_each_note(const std::string& containers, const std::function<void(const Stub&)>& look) {
+  const auto home = open_home(containers);
+  const auto names = home ? list_directory(home->descriptor(), ".")
+                          : Result<std::vector<std::string>>(home.error());
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (!name.ends_with(native_note_ending)) continue;
+    const auto note = open_file_beneath(home->descriptor(), name);
+    const auto status = note ? note->status() : Result<struct stat>(note.error());
+    if (!status || status->st_uid != ::geteuid()) continue;
+    if (const auto stub = read_stub_file(*note)) look(*stub);
+  }
+}
+
 void complete_note(const std::string& containers, const PartId& part, const struct stat& status) {
   set_time(containers, part, status, status.st_mtim);
 }

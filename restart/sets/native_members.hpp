@@ -16,6 +16,7 @@
 
 #include <sys/stat.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ void remove_note(const File& directory, const std::string& below, ino_t inode);
 /// Completes the note: the file was closed with this `status`. Changes nothing if the file at the note's
 /// name is no note about `part`: another user may have moved a file of this user's there.
 void complete_note(const std::string& containers, const PartId& part, const struct stat& status);
+/// Calls `look` for each note of this user's in the directory of containers.
+void for_each_note(const std::string& containers, const std::function<void(const Stub&)>& look);
 /// Makes the note unfinished again, because the file is being written again. Changes nothing where
 /// complete_note() would change nothing.
 void reopen_note(const std::string& containers, const PartId& part, const struct stat& status);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/sets/own_containers.hpp"
 
 namespace mcr::aggregation {
@@ -40,15 +41,12 @@ Result<restart::MadeContainers> make_one(const File& parent, const std::string& 
 Result<restart::MadeContainers> make_container_directory(const File& base,
                                                          const std::string& below) {
   restart::MadeContainers at{MCR_TRY(File::open(base.descriptor(), ".", O_PATH | O_DIRECTORY))};
-  for (std::size_t begin = 0; begin < below.size();) {
-    const std::size_t end = std::min(below.find('/', begin), below.size());
-    const std::string name = below.substr(begin, end - begin);
+  for (const std::string& name : restart::split_path(below)) {
     if (name == "..") {
       at = {MCR_TRY(File::open(at.directory.descriptor(), "..", O_PATH | O_DIRECTORY))};
     } else {
       at = MCR_TRY(make_one(at.directory, name));
     }
-    begin = end + 1;
   }
   return at;
 }

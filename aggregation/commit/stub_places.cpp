@@ -137,7 +137,7 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
 /// Searches for all missing stubs at once. The search for a stub begins in the parent of the
 /// directory in which the stub lay.
 void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles::Found>& found,
-            StubPlaces& places, StubHandles* stubs_of_ranks) {
+            StubPlaces& places, StubHandles* stubs) {
   std::map<std::string, WantedStubs> wanted;  // by root
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool is_searched =
@@ -146,11 +146,11 @@ void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles:
     const std::string root = root_of_search(parts[i].journal.begin.path);
     wanted[root][parts[i].id] = {found[i].device, found[i].inode};
   }
-  for (const auto& [root, stubs] : wanted) {
-    for (const auto& [part, path] : search_stubs(root, stubs)) {
+  for (const auto& [root, wanted_there] : wanted) {
+    for (const auto& [part, path] : search_stubs(root, wanted_there)) {
       const auto of_part = [&, id = part](const LockedPart& it) { return it.id == id; };
       const auto it = std::find_if(parts.begin(), parts.end(), of_part);
-      if (stubs_of_ranks != nullptr) stubs_of_ranks->remember_found(it->journal.begin, path);
+      if (stubs != nullptr) stubs->remember_found(it->journal.begin, path);
       places[static_cast<std::size_t>(it - parts.begin())] = {Kind::here, parent_of(path),
                                                               restart::name_of(path)};
     }

@@ -322,8 +322,8 @@ class Decisions {
     std::uint32_t lone_sets = 0;
     std::uint32_t drifted_sets = 0;
     bool native = false;
-    /// Ranks that have a part of which one possible name has this pattern, or that write files of
-    /// the pattern natively. They do not count as passed.
+    /// Ranks that do not count as passed. Such a rank has a part, one of whose names may have this pattern,
+    /// or it writes files of the pattern natively.
     std::set<std::uint32_t> possible_writers;
     /// By rank: `order` of the newest set that it has begun.
     std::map<std::uint32_t, std::uint64_t> newest_begun;

@@ -192,17 +192,18 @@ class Leader {
           const auto journal = directory_.journal(State::published, order.part);
           const bool is_lone = order.reason == PutBackReason::lone;
           const auto may_drain = is_lone ? MayDrain::yes : MayDrain::no;
-          const auto done = put_back(directory_, order.part, {}, &stubs_, may_drain);
-          if (!done)
+          const auto ended = put_back(directory_, order.part, {}, &stubs_, may_drain);
+          if (!ended)
             restart::log_warning(
                 "a part cannot be put back to its path yet; nothing is lost, the part stays in the "
                 "stage: " +
-                done.error().message);
-          const PutBackEnd end = done ? *done : PutBackEnd::not_possible;
+                ended.error().message);
+          const PutBackEnd end = ended ? *ended : PutBackEnd::not_possible;
           const bool is_done = end == PutBackEnd::done;
-          const bool stays_lone = is_lone && done && end == PutBackEnd::not_possible;
-          if ((is_done || stays_lone) && journal) remember_native(journal->begin);
-          if (stays_lone && journal) remove_leftover(journal->begin);
+          // It goes into a container, and still is this rank's alone.
+          const bool is_lone_in_container = is_lone && ended && end == PutBackEnd::not_possible;
+          if ((is_done || is_lone_in_container) && journal) remember_native(journal->begin);
+          if (is_lone_in_container && journal) remove_leftover(journal->begin);
           if (is_done) summary_.put_back(is_lone);
           if (is_done) restart::log_debug("part " + order.part.text() + " is a native file now");
           return {PutBackDone{order.part, end}};

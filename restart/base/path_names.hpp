@@ -2,7 +2,9 @@
 // Functions on the text of a path; no file is looked up.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace mcr::restart {
 
@@ -20,6 +22,18 @@ inline std::string path_tail(const std::string& path, std::size_t components) {
   for (; components > 0 && begin != std::string::npos && begin > 0; --components)
     begin = path.rfind('/', begin - 1);
   return begin == std::string::npos ? path : path.substr(begin + (components == 0 ? 1 : 0));
+}
+
+/// Returns the components of a path, without empty ones and ".".
+inline std::vector<std::string> split_path(const std::string& path) {
+  std::vector<std::string> components;
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    std::string component = path.substr(begin, end - begin);
+    if (!component.empty() && component != ".") components.push_back(std::move(component));
+    begin = end + 1;
+  }
+  return components;
 }
 
 }  // namespace mcr::restart

@@ -13,6 +13,7 @@
 #include "codecs/base/checksum.hpp"
 #include "restart/base/directories_below.hpp"
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container/frame_scatter.hpp"
 #include "restart/container/part_image.hpp"
@@ -228,14 +229,8 @@ void one_after_another(std::size_t count, const std::function<void(std::size_t)>
 
 std::string path_below(const std::string& path, std::uint32_t rank) {
   std::string result;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find('/', begin), path.size());
-    const std::string component = path.substr(begin, end - begin);
-    begin = end + 1;
-    if (component.empty() || component == "." || component == ".." ||
-        component.find('\0') != std::string::npos) {
-      continue;
-    }
+  for (const std::string& component : split_path(path)) {
+    if (component == ".." || component.find('\0') != std::string::npos) continue;
     if (!result.empty()) result += '/';
     result += component;
   }

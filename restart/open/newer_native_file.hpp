@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notices native files of which mcr knows nothing. A program leaves such files if mcr/ cannot be written or is a
-// link, or if it runs without mcr. If it died in the middle of a step, ranks open different steps.
+// Finds native files that neither a container nor a note describes. They come from a program that ran without
+// mcr, or that could not write to mcr/. If that program died in the middle of a step, ranks open different steps.
 #pragma once
 
 #include <sys/types.h>

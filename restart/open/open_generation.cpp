@@ -165,8 +165,8 @@ class View {
   [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
 
   /// Returns the container_dir= below which notes about native files are looked for; nothing if they are not
-  /// looked for. The ranks of a launch look where their setting says. A process without a launch that opens its
-  /// own user's stub looks where that stub says.
+  /// looked for. The ranks of a launch use their setting. A process without a launch uses the stub's value, if the
+  /// stub is this user's.
   [[nodiscard]] std::optional<std::string> where_notes_are_found() const {
     if (!opener_.finds_notes) return std::nullopt;
     const bool is_own = here_.place.owner == ::geteuid();

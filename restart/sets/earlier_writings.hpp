@@ -25,9 +25,9 @@ namespace mcr::restart {
 class EarlierWritings {
  public:
   /// Returns the sequence of this rank's next writing of `begin.path` in this launch; 0 if this
-  /// rank has not written it before. Looks in the stage, in the containers beside the checkpoints,
-  /// and in the notes about native files. The stub at the path is no evidence, because the program may have renamed its
-  /// files. `begin` holds launch, rank, path and masked names.
+  /// rank has not written it before. Looks in the stage, in the containers beside the checkpoints, and
+  /// in the notes about native files. The stub at the path is no evidence, because the program may have
+  /// renamed its files. `begin` holds launch, rank, path and masked names.
   std::uint64_t next_sequence(const LaunchDirectory& directory, const PartBegin& begin,
                               std::string_view container_dir);
 

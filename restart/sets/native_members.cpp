@@ -133,6 +133,13 @@ Result<void> note_native(const File& directory, const std::string& below, const 
   return pending.finish(Durability::none);
 }
 
+Result<std::string> note_native(const File& directory, const Stub& stub, ino_t inode) {
+  ContainerName where = container_name(stub.masked_names.front(), stub.container_directory,
+                                       stub.launch, stub.sequence);
+  MCR_TRY(note_native(directory, where.directory_from_stub(stub.container_directory), stub, inode));
+  return std::move(where.directory);
+}
+
 void remove_note(const File& directory, const std::string& below, ino_t inode) {
   const auto above = open_own_containers(directory, below);
   const auto home = above ? open_own_containers(*above, std::string(native_members_directory))
@@ -142,9 +149,10 @@ void remove_note(const File& directory, const std::string& below, ino_t inode) {
 
 namespace {
 
-/// Gives the note about `part` both times, if it is that part's.
-void set_time(const std::string& containers, const PartId& part, const struct stat& status,
-              const struct timespec& time) {
+/// Sets the access and modification time of the note about the file with this `status`, if the note is about
+/// `part`.
+void set_note_time(const std::string& containers, const PartId& part, const struct stat& status,
+                   const struct timespec& time) {
   const auto home = open_home(containers);
   const auto note = home ? open_file_beneath(home->descriptor(), note_name(status.st_ino))
                          : Result<File>(home.error());
@@ -155,6 +163,15 @@ void set_time(const std::string& containers, const PartId& part, const struct st
 }
 
 }  // namespace
+
+void complete_note(const std::string& containers, const PartId& part, const struct stat& status) {
+  set_note_time(containers, part, status, status.st_mtim);
+}
+
+void make_note_unfinished(const std::string& containers, const PartId& part,
+                          const struct stat& status) {
+  set_note_time(containers, part, status, {});
+}
 
 void for_each_note(const std::string& containers, const std::function<void(const Stub&)>& look) {
   const auto home = open_home(containers);
@@ -168,14 +185,6 @@ void for_each_note(const std::string& containers, const std::function<void(const
     if (!status || status->st_uid != ::geteuid()) continue;
     if (const auto stub = read_stub_file(*note)) look(*stub);
   }
-}
-
-void complete_note(const std::string& containers, const PartId& part, const struct stat& status) {
-  set_time(containers, part, status, status.st_mtim);
-}
-
-void reopen_note(const std::string& containers, const PartId& part, const struct stat& status) {
-  set_time(containers, part, status, {});
 }
 
 namespace {

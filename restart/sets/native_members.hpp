@@ -39,17 +39,21 @@ std::string aside_name(std::uint64_t inode);
 /// that `stub` names. `below` leads from `directory` to the directory of containers.
 Result<void> note_native(const File& directory, const std::string& below, const Stub& stub,
                          ino_t inode);
+/// The same in the directory of containers that belongs to the stub's first masked name. Returns that directory's
+/// path.
+Result<std::string> note_native(const File& directory, const Stub& stub, ino_t inode);
 /// Removes the note about a file that was replaced. The caller has the file open, so that no other
 /// file has got its inode number.
 void remove_note(const File& directory, const std::string& below, ino_t inode);
 /// Completes the note: the file was closed with this `status`. Changes nothing if the file at the note's
 /// name is no note about `part`: another user may have moved a file of this user's there.
 void complete_note(const std::string& containers, const PartId& part, const struct stat& status);
-/// Calls `look` for each note of this user's in the directory of containers.
-void for_each_note(const std::string& containers, const std::function<void(const Stub&)>& look);
 /// Makes the note unfinished again, because the file is being written again. Changes nothing where
 /// complete_note() would change nothing.
-void reopen_note(const std::string& containers, const PartId& part, const struct stat& status);
+void make_note_unfinished(const std::string& containers, const PartId& part,
+                          const struct stat& status);
+/// Calls `look` for each note of this user's in the directory of containers.
+void for_each_note(const std::string& containers, const std::function<void(const Stub&)>& look);
 
 struct NativeNote {
   std::string containers;  ///< the directory in which it was found

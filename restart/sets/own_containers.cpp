@@ -250,20 +250,14 @@ Result<File> open_own_containers(const File& directory, const std::string& below
 }
 
 Result<File> make_own_containers(const File& directory, const std::string& below) {
-  File at = MCR_TRY(File::open(directory.descriptor(), ".", O_PATH | O_DIRECTORY));
-  for (std::size_t begin = 0; begin < below.size();) {
-    const std::size_t end = std::min(below.find('/', begin), below.size());
-    const std::string name = below.substr(begin, end - begin);
-    begin = end + 1;
-    if (name.empty() || name == ".") continue;
-    if (end == below.size() && name != "..")
-      return std::move(MCR_TRY(make_usable(at, name)).directory);
-    auto next = File::open(at.descriptor(), name, O_PATH | O_DIRECTORY);
+  File above = MCR_TRY(File::open(directory.descriptor(), ".", O_PATH | O_DIRECTORY));
+  for (const std::string& name : split_path(parent_of(below))) {
+    auto next = File::open(above.descriptor(), name, O_PATH | O_DIRECTORY);
     if (!next && next.error().system_error == ENOENT)
-      next = std::move(MCR_TRY(make_open_containers(at, name)).directory);
-    at = MCR_TRY(std::move(next));
+      next = std::move(MCR_TRY(make_open_containers(above, name)).directory);
+    above = MCR_TRY(std::move(next));
   }
-  return at;
+  return std::move(MCR_TRY(make_usable(above, name_of(below))).directory);
 }
 
 Result<MadeContainers> make_open_containers(const File& directory, const std::string& name) {

@@ -94,7 +94,7 @@ class CheckpointDirectory {
 bool is_far_reaching(const ConfigurationEntry& entry) {
   constexpr std::array<std::string_view, 10> keys{"stage", "trace", "allow", "match", "launch",
                                                   "rank",  "ranks", "node",  "gpu",   "gpu_memory"};
-  // The users who may write to this file may have no rights above its directory.
+  // Some users who may write to this file have no rights above its directory.
   if (entry.key == "container_dir") return !is_plain_path(entry.value);
   return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
 }

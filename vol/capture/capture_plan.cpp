@@ -97,10 +97,6 @@ bool is_marked_native(JobStage& job, const std::string& pattern) {
   return known->second;
 }
 
-}  // namespace
-
-namespace {
-
 // True if files of this launch were captured on this node. A launch that captures nothing needs no notes, and no
 // container of it would remove them.
 bool may_have_set(const JobStage& job) {
@@ -223,7 +219,7 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
                                stage_path + "; mount /proc");
     CaptureDecision decision = native_in_set(NativeReason::stage_full, "the stage is full");
     if (launcher.rank_count <= 1 || !may_have_set(job)) return decision;
-    plan.is_refused = true;
+    plan.is_native = true;
     decision.plan = std::move(plan);
     return decision;
   }

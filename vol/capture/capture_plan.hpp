@@ -21,8 +21,8 @@ class CapturePlan {
   JobStage* stage = nullptr;
   /// How many bytes the stage can still take; a part that grows beyond this becomes native.
   std::uint64_t free_bytes = UINT64_MAX;
-  /// The stage is full. The file is native from the start, but still belongs to a set (refused_file.hpp).
-  bool is_refused = false;
+  /// The stage is full. The file is native from its create, but still belongs to a set (noted_file.hpp).
+  bool is_native = false;
 };
 
 /// True if the existing file has only one name. Our own link to a stub (gc=on), or to a native file
@@ -31,8 +31,8 @@ bool has_one_name(const ResolvedPath& place, std::string_view container_dir);
 
 struct CaptureDecision {
   std::optional<CapturePlan> plan;  ///< nothing: the file is written natively
-  restart::NativeReason
-      why_native{};  ///< valid if there is no plan, or if the stage refuses the file
+  /// Valid if there is no plan, and if the plan is native.
+  restart::NativeReason why_native{};
 };
 
 /// `exclusive`: the program requires that no file exists. Cause::usage: a setting is wrong.

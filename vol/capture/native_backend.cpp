@@ -21,7 +21,7 @@ Result<void> NativeBackend::read(std::uint64_t offset, MutableByteSpan out) {
 }
 
 Result<void> NativeBackend::write(std::uint64_t offset, ByteSpan data) {
-  reopen_note();
+  make_note_unfinished();
   MCR_TRY(file_.write_at(offset, data));
   size_ = std::max(size_, offset + data.size());
   return {};
@@ -29,7 +29,7 @@ Result<void> NativeBackend::write(std::uint64_t offset, ByteSpan data) {
 
 Result<void> NativeBackend::truncate(std::uint64_t size) {
   if (size == size_) return {};
-  reopen_note();
+  make_note_unfinished();
   MCR_TRY(file_.truncate(size));
   size_ = size;
   return {};
@@ -47,11 +47,11 @@ Result<void> NativeBackend::unlock() {
   return restart::system_error("unable to unlock file", file_.name());
 }
 
-void NativeBackend::reopen_note() {
-  if (!std::exchange(note_is_complete_, false)) return;
+void NativeBackend::make_note_unfinished() {
+  if (std::exchange(note_, Note::unfinished) != Note::complete) return;
   struct stat status {};
   if (restart::system_calls().fstat(descriptor(), &status) == 0)
-    restart::reopen_note(containers_, part_, status);
+    restart::make_note_unfinished(containers_, part_, status);
 }
 
 Result<void> NativeBackend::close() {

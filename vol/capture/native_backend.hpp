@@ -29,13 +29,14 @@ class NativeBackend : public Backend {
   Result<void> lock(bool exclusive) override;
   Result<void> unlock() override;
   Result<void> close() override;
+  enum class Note : std::uint8_t { unfinished, complete };
   /// From now on, close() also completes the file's note in `containers`
   /// (restart/sets/native_members). The file is that part. If the note is complete, the first write makes it
   /// unfinished: if the program dies before the close, the set is not whole.
-  void note_in(std::string containers, const restart::PartId& part, bool is_complete) {
+  void note_in(std::string containers, const restart::PartId& part, Note note) {
     containers_ = std::move(containers);
     part_ = part;
-    note_is_complete_ = is_complete;
+    note_ = note;
   }
   [[nodiscard]] int descriptor() const override { return file_.descriptor(); }
   [[nodiscard]] const restart::File& file() const { return file_; }
@@ -43,8 +44,7 @@ class NativeBackend : public Backend {
   [[nodiscard]] Content content() const override { return {Content::Kind::native}; }
 
  private:
-  /// Makes a complete note unfinished.
-  void reopen_note();
+  void make_note_unfinished();
 
   restart::File file_;
   FileIdentity identity_;
@@ -52,7 +52,7 @@ class NativeBackend : public Backend {
   bool ignore_disabled_locks_;
   std::string containers_;
   restart::PartId part_;
-  bool note_is_complete_ = false;
+  Note note_ = Note::unfinished;
 };
 
 }  // namespace mcr::vol

@@ -84,11 +84,7 @@ bool note_native(const StagedPart& part, std::uint64_t inode) {
   const restart::PartBegin& begin = part.begin;
   if (begin.masked_names.empty() || begin.rank_count <= 1) return false;
   const auto home = restart::open_begun_in(begin, O_PATH);
-  const std::string container_dir(part.settings->text("container_dir"));
-  const std::string below = restart::container_name(begin.masked_names.front(), container_dir,
-                                                    begin.launch, begin.sequence)
-                                .directory_from_stub(container_dir);
-  return home && restart::note_native(*home, below, stub_of(part), static_cast<ino_t>(inode));
+  return home && restart::note_native(*home, stub_of(part), static_cast<ino_t>(inode));
 }
 
 void keep_replaced_member(const restart::File& directory, const std::string& path,

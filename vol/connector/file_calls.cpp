@@ -127,7 +127,7 @@ void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t acc
   const auto create = [&](const CapturePlan* plan, restart::NativeReason why_native) {
     const CreateScope scope;
     void* file = call_with_driver(access_list, plan, native);
-    const bool is_native = plan == nullptr || plan->is_refused;
+    const bool is_native = plan == nullptr || plan->is_native;
     if (file != nullptr && is_native) count_native_file(why_native);
     return file;
   };

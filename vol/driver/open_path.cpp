@@ -14,7 +14,7 @@
 #include "restart/sets/native_members.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/native_backend.hpp"
-#include "vol/capture/refused_file.hpp"
+#include "vol/capture/noted_file.hpp"
 #include "vol/capture/replaced_member.hpp"
 #include "vol/capture/resolved_path.hpp"
 #include "vol/capture/stub_source.hpp"
@@ -137,7 +137,7 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
                                                   request.ignore_disabled_locks);
     // What the program writes belongs to the same writing of the set.
     if (request.writable && note->is_complete)
-      native->note_in(note->containers, note->stub.part, true);
+      native->note_in(note->containers, note->stub.part, NativeBackend::Note::complete);
     return std::unique_ptr<Backend>(std::move(native));
   }
   const restart::PartId part = opened.stub.part;
@@ -156,7 +156,8 @@ Result<std::unique_ptr<Backend>> create_in_place_of_member(const OpenRequest& re
   const FileIdentity identity = MCR_TRY(identity_of(replaced->file.descriptor(), request.name));
   auto backend = std::make_unique<NativeBackend>(std::move(replaced->file), identity, 0,
                                                  request.ignore_disabled_locks);
-  backend->note_in(std::move(replaced->containers), replaced->part, false);
+  backend->note_in(std::move(replaced->containers), replaced->part,
+                   NativeBackend::Note::unfinished);
   return std::unique_ptr<Backend>(std::move(backend));
 }
 
@@ -196,12 +197,13 @@ Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request) {
       if (const auto place = resolve_path(request.name)) Process::get().count_native(place->path);
     }
   }
-  const bool is_refused = request.create && request.plan != nullptr && request.plan->is_refused;
-  auto noted = is_refused ? note_refused(*request.plan, *opened) : std::optional<RefusedFile>();
+  const bool is_noted = request.create && request.plan != nullptr && request.plan->is_native;
+  auto noted = is_noted ? note_new_file(*request.plan, *opened) : std::optional<NotedFile>();
   auto native = std::make_unique<NativeBackend>(std::move(*opened), identity,
                                                 static_cast<std::uint64_t>(status.st_size),
                                                 request.ignore_disabled_locks);
-  if (noted) native->note_in(std::move(noted->containers), noted->part, false);
+  if (noted)
+    native->note_in(std::move(noted->containers), noted->part, NativeBackend::Note::unfinished);
   return std::unique_ptr<Backend>(std::move(native));
 }
 
@@ -211,7 +213,7 @@ SearchScope::SearchScope(bool is_found) : before_(std::exchange(is_found_by_sear
 SearchScope::~SearchScope() { is_found_by_search = before_; }
 
 Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
-  if (request.create && request.plan != nullptr && !request.plan->is_refused) {
+  if (request.create && request.plan != nullptr && !request.plan->is_native) {
     auto staged = StagedFile::create(*request.plan);
     if (staged) {
       return std::unique_ptr<Backend>(

@@ -365,6 +365,15 @@ TEST_CASE("a part that its rank takes back during a put back is put back later")
   CHECK(only<PutBack>(node.tell(SiblingsLookedUp{part.part, {}})).size() == 1);
 }
 
+TEST_CASE("a request stays if the rank takes the part back during a put back") {
+  Node node(8);
+  const auto part = node.facts(0, {"/d/tmp.{rank}.h5"});
+  node.publish(part);
+  REQUIRE(only<PutBack>(node.tell(PartRequested{part.part, true})).size() == 1);
+  node.tell(PutBackDone{part.part, PutBackEnd::taken_back});
+  CHECK(only<PutBack>(node.publish(part)).size() == 1);
+}
+
 TEST_CASE(
     "a part that fails is tried again soon, also where the rest of its set was committed since") {
   Node node(2);

@@ -316,6 +316,13 @@ bool is_masked(std::string_view masked_name) {
          masked_name.find(part_word) != std::string_view::npos;
 }
 
+bool is_numbered_by_part(std::string_view masked_name) {
+  const std::size_t first = masked_name.find(part_word);
+  if (first == std::string_view::npos) return false;
+  return !is_masked(masked_name.substr(0, first)) &&
+         !is_masked(masked_name.substr(first + part_word.size()));
+}
+
 std::vector<NameNumber> numbers_in(std::string_view masked_name) {
   std::vector<NameNumber> numbers;
   for (const Run& run : runs_of(masked_name, 0)) numbers.push_back({run.begin, run.end});

@@ -56,6 +56,9 @@ bool fits_mask(std::string_view text, std::string_view masked_name);
 /// True if the name has a word for digits.
 bool is_masked(std::string_view masked_name);
 
+/// True if the files of the set are told apart by one {part} and by no other word.
+bool is_numbered_by_part(std::string_view masked_name);
+
 /// A run of digits in a masked name that is neither a rank nor part of an extension.
 struct NameNumber {
   std::size_t begin = 0;

@@ -27,6 +27,7 @@
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
+#include "restart/sets/part_files.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
 #include "restart/stage/living_launches.hpp"
@@ -115,6 +116,7 @@ class View {
     auto here = find_names(stub_, path_, opener_.allow, generations_, look);
     if (!here) return false;
     here_ = std::move(*here);
+    number_ = by_part() ? masked_number(path_, here_.masked_name).value_or(0) : stub_.rank;
     const ContainerName decided =
         container_name(here_.masked_name, stub_.container_directory, opener_.launch, 0);
     decision_directory_ = decided.directory;
@@ -161,6 +163,8 @@ class View {
     about.files = decided_files_;
     return record_decision(decision_directory_, decision_name_, about);
   }
+  /// True if a number of the files' own tells them apart.
+  [[nodiscard]] bool by_part() const { return is_numbered_by_part(here_.masked_name); }
   /// True if the file is a set of its own, which no other rank's file can make incomplete.
   [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
 
@@ -183,7 +187,11 @@ class View {
     const bool has_natives =
         std::any_of(own.members.begin(), own.members.end(),
                     [](const auto& member) { return member.second.native.has_value(); });
-    return !has_natives && !own.damaged && wholeness(own.account) == Wholeness::whole;
+    // A rank that wrote one file may have died before its next one.
+    const bool has_other_files =
+        by_part() && part_files(here_.masked_name).size() > own.members.size();
+    return !has_natives && !has_other_files && !own.damaged &&
+           wholeness(own.account) == Wholeness::whole;
   }
 
   /// Returns the time at which a look must end. With a sound set this is never reached: a look at
@@ -219,7 +227,7 @@ class View {
       is_unsettled_ = true;
       directories_.insert(stub_.launch_directory);
       if (coming_) directories_.insert(coming_->launch_directory);
-      for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
+      for (const auto& [number, stub] : present_.stubs) directories_.insert(stub.launch_directory);
       if (progress.has_stopped(directories_, here_.place.directory, here_.place.owner)) {
         note_silence();
         return choice;
@@ -261,7 +269,7 @@ class View {
   /// node puts stubs of dead writers in place when it commits, and this node cannot foresee that.
   [[nodiscard]] std::uint64_t quiet_ms() const {
     std::set<std::string> nodes;
-    for (const auto& [rank, stub] : present_.stubs) nodes.insert(stub.node);
+    for (const auto& [number, stub] : present_.stubs) nodes.insert(stub.node);
     return is_launch() && nodes.size() > 1 ? quiet_of_nodes_ms : 0;
   }
 
@@ -291,7 +299,7 @@ class View {
     std::set<std::string> launches;
     if (coming_ && coming_->writer_lives) launches.insert(coming_->launch_directory);
     if (choice.kind != Choice::Kind::as_it_is && living_.contains(choice.newest.launch)) {
-      for (const auto& [rank, stub] : present_.stubs) {
+      for (const auto& [number, stub] : present_.stubs) {
         if (stub.launch == choice.newest.launch) launches.insert(stub.launch_directory);
       }
     }
@@ -320,7 +328,7 @@ class View {
     // The stub's container may have been made meanwhile, under another of the stub's masked names.
     if (!is_known(stub_, generations_) && stub_.masked_names.size() > 1 && find_place(look))
       generations_ = stored_generations(here_.place, here_.components, false, look);
-    present_ = present_names(path_, here_.masked_name, stub_.rank, stub_.rank_count,
+    present_ = present_names(path_, here_.masked_name, number_, stub_.rank_count,
                              where_notes_are_found(), here_.place.owner, look);
     here_.renamed = here_.renamed || another_was_renamed();
     if (here_.renamed) add_generations_of_stubs(look);
@@ -341,13 +349,14 @@ class View {
     drains_ = question.stages.drains;
     std::erase_if(generations_,
                   [&](const Generation& it) { return it.name.launch == opener_.launch; });
-    for (auto& [rank, there] : present_.at) {
+    for (auto& [number, there] : present_.at) {
       // Sets that this launch itself has written are no evidence about other sets.
       if (there.generation.launch == opener_.launch) there = AtName{};
     }
     question.own = generation_of(stub_, generations_, present_);
     question.path = here_.tail;
-    question.rank = stub_.rank;
+    question.number = number_;
+    question.by_part = by_part();
     question.renamed = here_.renamed;
     question.present = present_.at;
     question.generations = generations_;
@@ -358,26 +367,26 @@ class View {
   /// choose by the rule for renamed files.
   [[nodiscard]] bool another_was_renamed() const {
     return std::any_of(present_.stubs.begin(), present_.stubs.end(), [&](const auto& entry) {
-      const auto& [rank, stub] = entry;
-      if (stub.launch == opener_.launch || present_.linked.contains(rank)) return false;
+      const auto& [number, stub] = entry;
+      if (stub.launch == opener_.launch || present_.linked.contains(number)) return false;
       return path_tail(stub.path, here_.named_components) !=
-             path_tail(present_.paths.at(rank), here_.named_components);
+             path_tail(present_.paths.at(number), here_.named_components);
     });
   }
 
   /// Adds the generations of the present stubs. Renamed files may come from sets of several names
   /// and directories, so the containers of each generation are looked for where its own stub says.
   void add_generations_of_stubs(Look& look) {
-    for (const auto& [rank, stub] : present_.stubs) {
+    for (const auto& [number, stub] : present_.stubs) {
       if (look.is_over()) return;
       if (is_known(stub, generations_)) continue;
       std::vector<Generation> found;
       for (const ContainerPlace& place :
-           container_places(stub, present_.paths[rank], opener_.allow)) {
+           container_places(stub, present_.paths[number], opener_.allow)) {
         found = stored_generations(place, components_of(stub_, place.masked_name), true, look);
         if (!found.empty()) break;
       }
-      if (found.empty()) (void)find_place_above(stub, present_.paths[rank], found, look);
+      if (found.empty()) (void)find_place_above(stub, present_.paths[number], found, look);
       if (!found.empty()) generations_.push_back(found.front());
     }
   }
@@ -449,6 +458,9 @@ class View {
     if (newest != generations_.end() && !newest->damaged_container.empty())
       return "cannot be read whole, because its container " + newest->damaged_container +
              " is damaged (`mcr verify` says which ranks can be restored)";
+    if (by_part())
+      return "is incomplete: of the files of these names, " + std::to_string(choice.missing) +
+             (choice.missing == 1 ? " is" : " are") + " not of it";
     const std::string missing =
         std::to_string(choice.missing) + " of " + std::to_string(stub_.rank_count) + " ranks";
     if (const std::string node = node_of_closed_stage(choice.newest); !node.empty()) {
@@ -465,9 +477,9 @@ class View {
   /// may read, returns the node of the stage; else "".
   [[nodiscard]] std::string node_of_closed_stage(const GenerationName& newest) const {
     if (here_.place.owner == ::geteuid()) return {};
-    for (const auto& [rank, stub] : present_.stubs) {
+    for (const auto& [number, stub] : present_.stubs) {
       struct stat status {};
-      const bool is_missing = present_.at.at(rank).generation == newest &&
+      const bool is_missing = present_.at.at(number).generation == newest &&
                               lost_in_.contains({stub.node, stub.launch_directory});
       // EACCES: this user may not even see whether the launch's directory exists.
       if (is_missing && (system_calls().fstatat(AT_FDCWD, stub.launch_directory.c_str(), &status,
@@ -553,7 +565,8 @@ class View {
     if (choice.kind == Choice::Kind::unknown && !is_launch()) return;
     // No part of the set can be found, for example because stubs were copied without their mcr/.
     // The open then fails, and its message lists the places that were searched.
-    if (choice.kind == Choice::Kind::no_whole && choice.missing == stub_.rank_count) return;
+    const std::size_t all = by_part() ? present_.at.size() : stub_.rank_count;
+    if (choice.kind == Choice::Kind::no_whole && choice.missing == all) return;
     std::string text = "the set " + newest;
     if (choice.kind == Choice::Kind::previous) {
       text += " " + what_is_wrong(choice) + ". All ranks open the whole set before it" +
@@ -569,6 +582,12 @@ class View {
       text +=
           " may not be whole: neither a container nor this node's stage is known to have parts "
           "of it. Each path opens its own newest file";
+    } else if (by_part()) {
+      text +=
+          " may not be whole: of the files of these names, " + std::to_string(choice.missing) +
+          (choice.missing == 1 ? " is" : " are") +
+          " of an older set, although the ranks that wrote them have written files of the newer "
+          "set. Each path opens its own newest file";
     } else {
       text += " may not be whole: " + std::to_string(choice.missing) + " of " +
               std::to_string(stub_.rank_count) +
@@ -593,13 +612,14 @@ class View {
       const bool is_there = given != generations_.end();
       const Member* const member = is_there ? member_of(*given) : nullptr;
       if (member != nullptr) return open_member(*given, *member);
-      // A rank that passed, or that did not exist in the set's launch, keeps its own file.
+      // A rank that passed, or that did not exist in the set's launch, keeps its own file. With {part}, the
+      // set has no file of this name.
       const auto has_passed = [&](const Account& account) {
         return std::find(account.passed.begin(), account.passed.end(), stub_.rank) !=
                account.passed.end();
       };
-      const bool is_left_out =
-          is_there && (has_passed(given->account) || stub_.rank >= given->account.rank_count);
+      const bool is_left_out = is_there && (by_part() || has_passed(given->account) ||
+                                            stub_.rank >= given->account.rank_count);
       if (is_left_out) return exactly();
       if (monotonic_ms() - begin >= opener_.wait_ms) break;
       pause();
@@ -613,14 +633,15 @@ class View {
   [[nodiscard]] const Member* member_of(const Generation& given) const {
     const Member* newest = nullptr;
     for (const auto& [path, it] : given.members) {
-      const bool is_it = here_.renamed ? it.rank == stub_.rank : path == here_.tail;
+      const bool is_it =
+          here_.renamed ? number_of(it, given.name.masked_name) == number_ : path == here_.tail;
       if (is_it && (newest == nullptr || newest->written_ns < it.written_ns)) newest = &it;
     }
     return newest;
   }
 
-  Result<OpenedPart> open_native(const Member& member, Stub other) {
-    const auto named = present_.paths.find(member.rank);
+  Result<OpenedPart> open_native(const Member& member, const std::string& masked_name, Stub other) {
+    const auto named = present_.paths.find(number_of(member, masked_name));
     const std::string place =
         place_of_native(here_.place.directory, *member.native,
                         named == present_.paths.end() ? path_ : named->second, member.owner);
@@ -635,12 +656,12 @@ class View {
     other.sequence = given.name.sequence;
     other.launch_directory.clear();
     std::string from = path_;
-    for (const auto& [rank, stub] : present_.stubs) {
-      if (present_.at.at(rank).generation != given.name) continue;
+    for (const auto& [number, stub] : present_.stubs) {
+      if (present_.at.at(number).generation != given.name) continue;
       other = stub;  // for its container places and its stage
       other.part = member.part;
       if (here_.renamed) {
-        from = present_.paths[rank];
+        from = present_.paths[number];
       } else {
         other.origin = stub_.origin;  // containers are looked for as for the opened file
       }
@@ -649,7 +670,7 @@ class View {
     other.rank = member.rank;
     other.path = stub_.path;
     if (!given.name.masked_name.empty()) other.masked_names = {given.name.masked_name};
-    if (member.native) return open_native(member, std::move(other));
+    if (member.native) return open_native(member, given.name.masked_name, std::move(other));
     auto source = MCR_TRY(open_part(other, from, opener_.allow, opener_.share));
     return OpenedPart{std::move(source), std::move(other)};
   }
@@ -664,6 +685,7 @@ class View {
   const Opener& opener_;
   std::string path_;  ///< links resolved
   NamesHere here_;
+  FileNumber number_ = 0;  ///< of the opened file
   std::uint64_t begin_ms_ = monotonic_ms();
   bool is_unsettled_ = false;
   std::optional<ComingStub> coming_;  ///< a stub that will be put at this path

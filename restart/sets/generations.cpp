@@ -5,6 +5,9 @@
 #include <tuple>
 #include <utility>
 
+#include "restart/base/path_names.hpp"
+#include "restart/format/masked_name.hpp"
+
 namespace mcr::restart {
 namespace {
 
@@ -57,7 +60,7 @@ void put_in_order(std::vector<Generation>& generations) {
 /// Returns the newest generation that the opened stub, or a stub at a present name, belongs to.
 const Generation* newest_shown(const Question& question) {
   const Generation* newest = find(question.generations, question.own);
-  for (const auto& [rank, there] : question.present) {
+  for (const auto& [number, there] : question.present) {
     if (there.kind != AtName::Kind::stub) continue;
     const Generation* const shown = find(question.generations, there.generation);
     if (shown != nullptr && (newest == nullptr || is_older(*newest, *shown))) newest = shown;
@@ -101,7 +104,8 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
   const std::vector<std::uint32_t> all_failed = in_order(account.failed, account.rank_count);
   std::vector<std::uint32_t> known = all_passed;
   known.insert(known.end(), all_failed.begin(), all_failed.end());
-  for (const auto& [rank, there] : question.present) known.push_back(rank);
+  for (const auto& [rank, there] : question.present)
+    if (rank < account.rank_count) known.push_back(static_cast<std::uint32_t>(rank));
   Evidence evidence;
   evidence.missing = account.rank_count;
   for (const std::uint32_t rank : in_order(std::move(known), account.rank_count)) {
@@ -126,11 +130,72 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
   return evidence;
 }
 
-/// True if a native file without a note lies at a rank's name. That rank opens the file as it is,
-/// whatever the other ranks open.
+/// Returns the newest generation, of those older than `newest`, that was complete without the files that are older
+/// than it: `before`, the earlier whole generation, or a generation of the same launch that has no file which
+/// `newest` lacks. Null if there is none.
+const Generation* complete_without(const Question& question, const Generation& newest,
+                                   const Generation* before) {
+  const Generation* found = before;
+  for (const Generation& it : question.generations) {
+    if (it.name.launch != newest.name.launch || it.members.empty() || !is_older(it, newest))
+      continue;
+    const bool has_no_other =
+        std::all_of(it.members.begin(), it.members.end(),
+                    [&](const auto& member) { return newest.members.contains(member.first); });
+    if (has_no_other && (found == nullptr || is_older(*found, it))) found = &it;
+  }
+  return found;
+}
+
+/// Likewise for files with {part} in their names. Files that were left over when `without` was complete do not
+/// count.
+Evidence evidence_in_files(const Question& question, const Generation& newest,
+                           const Generation* without) {
+  const Account& account = newest.account;
+  const bool is_accounted = wholeness(account) == Wholeness::whole;
+  const std::vector<std::uint32_t> passed = in_order(account.passed, account.rank_count);
+  const std::vector<std::uint32_t> failed = in_order(account.failed, account.rank_count);
+  const auto ranks_failed = static_cast<std::uint32_t>(
+      std::count_if(failed.begin(), failed.end(), [&](std::uint32_t rank) {
+        return !account.wrote.contains(rank) && !contains(passed, rank);
+      }));
+  std::set<FileNumber> written;
+  for (const auto& [path, member] : newest.members)
+    written.insert(number_of(member, newest.name.masked_name));
+  Evidence evidence;
+  evidence.is_certain = ranks_failed > 0;
+  for (const auto& [number, there] : question.present) {
+    const bool is_stub = there.kind == AtName::Kind::stub;
+    if (is_stub && there.generation == newest.name) {
+      evidence.missing += there.available ? 0 : 1;
+      evidence.is_incomplete |= !there.available;
+      continue;
+    }
+    const bool is_older_file =
+        there.kind == AtName::Kind::native_file && is_older_than(there, newest);
+    if (!is_stub && !is_older_file) continue;
+    // The newest generation has a file of this number, but it is not here: its rename is missing.
+    const bool is_misplaced = written.contains(number);
+    const bool is_done = is_accounted && !is_misplaced &&
+                         (contains(passed, there.rank) || !account.wrote.contains(there.rank));
+    const Generation* const shown = find(question.generations, there.generation);
+    const bool is_left_over =
+        is_stub && shown != nullptr && without != nullptr && is_older(*shown, *without);
+    if (is_done || is_left_over) continue;
+    ++evidence.missing;
+    evidence.is_certain |= !is_accounted || is_misplaced;
+  }
+  evidence.missing = std::max(evidence.missing, ranks_failed);
+  evidence.is_incomplete |= evidence.is_certain;
+  return evidence;
+}
+
+/// True if a native file without a note lies at one of the names. Who opens it gets the file as it is,
+/// whatever is opened at the other names.
 bool has_bare_native_file(const Question& question, std::uint32_t rank_count) {
   return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
-    return entry.first < rank_count && entry.second.kind == AtName::Kind::native_file;
+    return (question.by_part || entry.first < rank_count) &&
+           entry.second.kind == AtName::Kind::native_file;
   });
 }
 
@@ -146,9 +211,23 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
         });
     return shown && earlier.account.rank_count == newest.account.rank_count;
   }
-  return earlier.members.contains(question.path) &&
+  // With {part} a file may be opened that neither generation has; it does not count.
+  return (question.by_part || earlier.members.contains(question.path)) &&
          std::all_of(newest.members.begin(), newest.members.end(),
                      [&](const auto& member) { return earlier.members.contains(member.first); });
+}
+
+/// Returns the newest whole generation that was begun before `newest` and covers() its names; null if
+/// there is none.
+const Generation* whole_before(const Question& question, const Generation& newest) {
+  const Generation* before = nullptr;
+  for (const Generation& earlier : question.generations) {
+    if (!is_older(earlier, newest) || earlier.damaged) continue;
+    if (wholeness(earlier.account) != Wholeness::whole) continue;
+    if (!covers(question, earlier, newest)) continue;
+    if (before == nullptr || is_older(*before, earlier)) before = &earlier;
+  }
+  return before;
 }
 
 /// True if no set that may still become whole lies between the given one and the newest one.
@@ -189,11 +268,14 @@ Choice choose_now(const Question& question, Evidence& evidence) {
     return choice;
   }
   choice.newest = newest->name;
-  evidence = evidence_against(question, *newest);
+  const Generation* const before = whole_before(question, *newest);
+  evidence = question.by_part
+                 ? evidence_in_files(question, *newest, complete_without(question, *newest, before))
+                 : evidence_against(question, *newest);
   choice.missing = evidence.missing;
   if (evidence.missing == 0) {
     // The stub at the opened path may have been replaced since it was read.
-    const auto here = question.present.find(question.rank);
+    const auto here = question.present.find(question.number);
     const bool shows_it = here != question.present.end() &&
                           here->second.kind == AtName::Kind::stub &&
                           here->second.generation == newest->name;
@@ -205,15 +287,8 @@ Choice choose_now(const Question& question, Evidence& evidence) {
     choice.kind = Choice::Kind::unknown;
     return choice;
   }
-  const Generation* given = nullptr;
-  for (const Generation& earlier : question.generations) {
-    if (!is_older(earlier, *newest) || earlier.damaged) continue;
-    if (wholeness(earlier.account) != Wholeness::whole) continue;
-    if (!covers(question, earlier, *newest)) continue;
-    if (given == nullptr || is_older(*given, earlier)) given = &earlier;
-  }
-  choice.kind = given == nullptr ? Choice::Kind::no_whole : Choice::Kind::previous;
-  if (given != nullptr) choice.given = given->name;
+  choice.kind = before == nullptr ? Choice::Kind::no_whole : Choice::Kind::previous;
+  if (before != nullptr) choice.given = before->name;
   return choice;
 }
 
@@ -255,6 +330,13 @@ void follow_sequences(const WritingTimes& times) {
     if (follows) *entry.second = std::max(*entry.second, *earlier->second);
     earlier = &entry;
   }
+}
+
+FileNumber number_of(const Member& member, const std::string& masked_name) {
+  if (!is_numbered_by_part(masked_name)) return member.rank;
+  const auto components =
+      static_cast<std::size_t>(std::count(member.path.begin(), member.path.end(), '/')) + 1;
+  return masked_number(member.path, path_tail(masked_name, components)).value_or(member.rank);
 }
 
 Choice choose_generation(Question question) {

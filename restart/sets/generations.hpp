@@ -115,13 +115,17 @@ struct Generation {
 using WritingTimes = std::map<GenerationName, std::uint64_t*>;
 void follow_sequences(const WritingTimes& times);
 
-/// The file at the present name of a rank.
+/// What tells the files of a set apart: the rank or, if the masked name has {part}, the number there.
+using FileNumber = std::uint64_t;
+
+/// The file at a present name.
 struct AtName {
   enum class Kind : std::uint8_t { nothing, stub, native_file, unreadable };
   Kind kind = Kind::nothing;
   GenerationName generation;      ///< the generation that the stub names
   bool available = false;         ///< a container, or the stage of this node, has the stub's part
   std::uint64_t modified_ns = 0;  ///< of a native file; 0: not known
+  std::uint32_t rank = 0;         ///< that wrote it, as its stub says
 };
 
 /// What a look into this node's stages shows about parts that no container holds.
@@ -136,13 +140,18 @@ struct StageLook {
   std::set<std::string> living;  ///< launches with living ranks on this node, which may still write
 };
 
+/// Returns the number by which a member is told from the others of a set with that masked name.
+FileNumber number_of(const Member& member, const std::string& masked_name);
+
 struct Question {
-  GenerationName own;  ///< the generation that the stub at the opened path names
-  std::string path;    ///< path of the opened file, relative as Member::path
-  std::uint32_t rank = 0;
-  bool renamed = false;  ///< the files do not have the names under which they were written
-  std::map<std::uint32_t, AtName> present;  ///< the files at the present names, by rank
-  std::vector<Generation> generations;      ///< all known generations of these names, in any order
+  GenerationName own;     ///< the generation that the stub at the opened path names
+  std::string path;       ///< path of the opened file, relative as Member::path
+  FileNumber number = 0;  ///< of the opened file
+  bool renamed = false;   ///< the files do not have the names under which they were written
+  bool by_part =
+      false;  ///< the numbers are those at {part}, and any rank may have written any file
+  std::map<FileNumber, AtName> present;  ///< the files at the present names
+  std::vector<Generation> generations;   ///< all known generations of these names, in any order
   StageLook stages;
 };
 
@@ -156,14 +165,17 @@ struct Choice {
   Kind kind = Kind::as_it_is;
   GenerationName newest;
   GenerationName given;
-  std::uint32_t missing = 0;  ///< ranks without a part of `newest` at its name
-  bool may_change = false;    ///< a later commit may lead to another choice
+  /// Ranks without a part of `newest` at its name; with Question::by_part, files that are not of `newest`.
+  std::uint32_t missing = 0;
+  bool may_change = false;  ///< a later commit may lead to another choice
 };
 
 /// Chooses the newest generation that the present names show. That generation is incomplete if the
 /// path of a rank that is not accounted for still shows an older generation, or a part that no
 /// stage and no container has. In that case the newest earlier whole generation of exactly these
-/// names is chosen.
+/// names is chosen. With Question::by_part nobody knows which files a rank still had to write: the
+/// generation is incomplete if the ranks are not all accounted for and a file is left that the
+/// earlier whole generation wrote.
 Choice choose_generation(Question question);
 
 }  // namespace mcr::restart

@@ -16,6 +16,7 @@
 #include "restart/sets/file_of_rank.hpp"
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
+#include "restart/sets/part_files.hpp"
 #include "restart/sets/ranks_to_probe.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/stage.hpp"
@@ -102,12 +103,14 @@ bool has_parts(const LaunchDirectory& directory) {
 
 }  // namespace
 
-PresentNames present_names(const std::string& path, const std::string& masked_name,
-                           std::uint32_t rank, std::uint32_t rank_count,
-                           const std::optional<std::string>& container_dir, uid_t owner,
-                           Look& look) {
-  PresentNames present;
-  const std::string base = shared_directory(masked_name);
+namespace {
+
+/// Returns the paths at which the file of each rank may lie, the likeliest first.
+std::map<FileNumber, std::vector<std::string>> paths_of_ranks(const std::string& path,
+                                                              const std::string& masked_name,
+                                                              std::uint32_t rank,
+                                                              std::uint32_t rank_count,
+                                                              Look& look) {
   const auto paths_of = [&](std::uint32_t other) {
     return other == rank ? std::vector{path} : sibling_paths(path, masked_name, rank, other);
   };
@@ -116,16 +119,43 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
     return !look.is_over() && std::any_of(paths.begin(), paths.end(), exists);
   });
   if (rank < rank_count) ranks.insert(rank);
+  std::map<FileNumber, std::vector<std::string>> found;
+  for (const std::uint32_t other : ranks) found[other] = paths_of(other);
+  return found;
+}
+
+std::map<FileNumber, std::vector<std::string>> paths_of_parts(const std::string& path,
+                                                              const std::string& masked_name,
+                                                              FileNumber number) {
+  std::map<FileNumber, std::vector<std::string>> found;
+  for (auto& [other, sibling] : part_files(masked_name)) found[other] = {std::move(sibling)};
+  found[number] = {path};
+  return found;
+}
+
+}  // namespace
+
+PresentNames present_names(const std::string& path, const std::string& masked_name,
+                           FileNumber number, std::uint32_t rank_count,
+                           const std::optional<std::string>& container_dir, uid_t owner,
+                           Look& look) {
+  PresentNames present;
+  const std::string base = shared_directory(masked_name);
+  const bool by_part = is_numbered_by_part(masked_name);
+  const auto files = by_part ? paths_of_parts(path, masked_name, number)
+                             : paths_of_ranks(path, masked_name, static_cast<std::uint32_t>(number),
+                                              rank_count, look);
   RealPaths real_paths;
-  for (const std::uint32_t other : ranks) {
+  for (const auto& [other, paths] : files) {
     if (look.is_over()) break;
     AtName there;
-    for (const std::string& sibling : paths_of(other)) {
+    for (const std::string& sibling : paths) {
       bool is_native = false;
       auto stub = read_stub_at(sibling, container_dir, base, owner, there, is_native, look);
       // A stub of another rank under this rank's name says nothing about the set.
-      if (stub && stub->rank != other) there = AtName{};
+      if (stub && !by_part && stub->rank != other) there = AtName{};
       if (there.kind == AtName::Kind::nothing) continue;
+      if (stub) there.rank = stub->rank;
       present.paths[other] = sibling;
       if (stub && is_native) present.natives.insert(other);
       if (stub) {
@@ -204,11 +234,11 @@ std::optional<GenerationName> generation_through_link(const Stub& stub, const st
 }  // namespace
 
 void name_generations(PresentNames& present, const std::vector<Generation>& generations) {
-  for (const auto& [rank, stub] : present.stubs) {
+  for (const auto& [number, stub] : present.stubs) {
     std::optional<GenerationName> name;
-    if (const auto linked = present.linked.find(rank); linked != present.linked.end())
+    if (const auto linked = present.linked.find(number); linked != present.linked.end())
       name = generation_through_link(stub, linked->second, generations, present);
-    present.at[rank].generation = name ? *name : generation_of(stub, generations, present);
+    present.at[number].generation = name ? *name : generation_of(stub, generations, present);
   }
 }
 
@@ -217,13 +247,14 @@ void find_native_members(std::vector<Generation>& generations, PresentNames& pre
   for (Generation& generation : generations) {
     for (const auto& [path, member] : generation.members) {
       if (!member.native) continue;
-      const auto named = present.paths.find(member.rank);
+      const FileNumber number = number_of(member, generation.name.masked_name);
+      const auto named = present.paths.find(number);
       const std::string here = named == present.paths.end() ? base + path : named->second;
       const std::string place = place_of_native(containers, *member.native, here, member.owner);
       generation.damaged |= place.empty();
-      AtName& there = present.at[member.rank];
+      AtName& there = present.at[number];
       if (place != here || there.kind != AtName::Kind::native_file) continue;
-      there = {AtName::Kind::stub, generation.name, true};
+      there = {AtName::Kind::stub, generation.name, true, 0, member.rank};
     }
   }
 }
@@ -298,9 +329,9 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
   using State = LaunchDirectory::State;
   StageLook look;
   std::map<std::string, std::optional<LaunchDirectory>> stages;
-  for (auto& [rank, stub] : present.stubs) {
+  for (auto& [number, stub] : present.stubs) {
     if (containers.is_over()) break;
-    AtName& there = present.at[rank];
+    AtName& there = present.at[number];
     auto known = std::find_if(generations.begin(), generations.end(),
                               [&](const auto& it) { return it.name == there.generation; });
     auto [stage, is_new] = stages.try_emplace(stub.launch_directory);
@@ -311,7 +342,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       if (is_living) look.living.insert(stub.launch);
       look.drains |= stage->second && !is_living && has_parts(*stage->second);
     }
-    const bool is_native = present.natives.contains(rank);
+    const bool is_native = present.natives.contains(number);
     // No container of this user has a part of this user's writing yet. What other users' containers
     // say about that writing does not order it.
     const bool is_own = stub.origin && is_believed(stub.origin->owner, ::geteuid());
@@ -326,7 +357,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
     const bool staged = stage->second && (stage->second->is_in(State::published, stub.part) ||
                                           stage->second->is_in(State::committed, stub.part));
     there.available = staged || (is_native && there.available) ||
-                      (!is_native && is_in_own_container(stub, present.paths[rank], containers));
+                      (!is_native && is_in_own_container(stub, present.paths[number], containers));
     if (!there.available && !is_native) {  // no stage has a native file's bytes
       look.lost = true;
       look.lost_in.emplace(stub.node, stub.launch_directory);

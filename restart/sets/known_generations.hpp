@@ -15,23 +15,23 @@
 
 namespace mcr::restart {
 
-/// The stubs at the paths of all ranks under `masked_name`, and the notes about native files at these paths that
-/// the files' own ranks find (note_about()). `path` is the path of `rank`, and `owner` owns the file there.
-/// Stubs and notes that do not count for a file of `owner` are left out. The generations in `at` lack
-/// their masked names (name_generations()).
+/// The stubs at the paths of all ranks under `masked_name` (with {part}: at all paths that fit it), and the notes about
+/// native files at these paths that the files' own ranks find (note_about()). `path` is the path of the file `number`,
+/// and `owner` owns the file there. Stubs and notes that do not count for a file of `owner` are left out. The
+/// generations in `at` lack their masked names (name_generations()).
 struct PresentNames {
-  std::map<std::uint32_t, AtName> at;
-  std::map<std::uint32_t, Stub> stubs;  ///< for native files: the stubs in their notes
-  std::set<std::uint32_t> natives;      ///< ranks with a native file and a note about it
-  std::map<std::uint32_t, std::string> paths;
+  std::map<FileNumber, AtName> at;
+  std::map<FileNumber, Stub> stubs;  ///< for native files: the stubs in their notes
+  std::set<FileNumber> natives;      ///< native files with a note
+  std::map<FileNumber, std::string> paths;
   /// Stubs in a directory to which a link leads: the path at which the stub was written, below that
   /// link. Their own masked names lead to the link's target, and are not those of the other ranks.
-  std::map<std::uint32_t, std::string> linked;
+  std::map<FileNumber, std::string> linked;
   /// How many of the stubs may belong to a generation, by each of their masked names.
   std::map<GenerationName, std::size_t> candidates;
 };
 PresentNames present_names(const std::string& path, const std::string& masked_name,
-                           std::uint32_t rank, std::uint32_t rank_count,
+                           FileNumber number, std::uint32_t rank_count,
                            const std::optional<std::string>& container_dir, uid_t owner,
                            Look& look);
 

@@ -6,6 +6,8 @@
 
 #include "restart/base/path_names.hpp"
 #include "restart/format/container_name.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/sets/part_files.hpp"
 #include "restart/sets/places_above.hpp"
 #include "restart/sets/present_mask.hpp"
 #include "restart/sets/stored_sets.hpp"
@@ -14,9 +16,11 @@ namespace mcr::restart {
 namespace {
 
 /// `is_found`: the set's containers are at the place, so its masked name is the set's.
-NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace place, bool is_found,
+NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace found, bool is_found,
                    Look& look) {
   NamesHere here;
+  here.place = std::move(found);
+  const ContainerPlace& place = here.place;
   here.components = components_of(stub, place.masked_name);
   here.tail = path_tail(path, here.components);
   here.base = path.substr(0, path.size() - here.tail.size());
@@ -30,14 +34,19 @@ NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace pla
   const bool directory_is_renamed =
       path_tail(path, here.named_components) != path_tail(stub.path, here.named_components);
   here.renamed = file_is_renamed || directory_is_renamed;
-  if (place.masked_name.find("{part}") == std::string::npos) {
+  const std::string written_mask = path_tail(place.masked_name, here.components);
+  const bool has_part = written_mask.find("{part}") != std::string::npos;
+  if (has_part && !is_numbered_by_part(written_mask)) return here;  // no other file's name is known
+  if (!file_is_renamed) {
+    here.masked_name = here.base + written_mask;
+  } else if (has_part) {
+    here.masked_name = renamed_part_mask(path, path_tail(stub.path, here.components), written_mask);
+  } else {
     const std::vector<std::string>& written =
         is_found ? std::vector{place.masked_name} : stub.masked_names;
-    here.masked_name = file_is_renamed ? present_mask(stub, path, written, place.directory,
-                                                      owner_of(stub, path), look)
-                                       : here.base + path_tail(place.masked_name, here.components);
+    here.masked_name =
+        present_mask(stub, path, written, place.directory, owner_of(stub, path), look);
   }
-  here.place = std::move(place);
   return here;
 }
 

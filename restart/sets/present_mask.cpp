@@ -24,7 +24,8 @@ constexpr std::size_t compared_characters = 128;
 
 /// Returns the masked name with one character in place of each word, which no other text equals.
 std::string with_short_words(std::string text) {
-  for (const auto& [word, mark] : {std::pair{"{rank}", '\1'}, {"{ranks}", '\2'}}) {
+  for (const auto& [word, mark] :
+       {std::pair{"{rank}", '\1'}, {"{ranks}", '\2'}, {"{part}", '\3'}}) {
     const std::string_view found(word);
     for (std::size_t at = 0; (at = text.find(found, at)) != std::string::npos;)
       text.replace(at, found.size(), 1, mark);
@@ -32,7 +33,8 @@ std::string with_short_words(std::string text) {
   return text;
 }
 
-/// Returns the length of the longest common subsequence of the ends of two masked names.
+}  // namespace
+
 std::size_t likeness(const std::string& masked_a, const std::string& masked_b) {
   const auto end_of = [](const std::string& masked) {
     const std::string text = with_short_words(masked);
@@ -51,6 +53,8 @@ std::size_t likeness(const std::string& masked_a, const std::string& masked_b) {
   }
   return row.back();
 }
+
+namespace {
 
 class Masks {
  public:

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,8 @@ namespace mcr::restart {
 std::string present_mask(const Stub& stub, const std::string& path,
                          const std::vector<std::string>& written, const std::string& containers,
                          uid_t owner, Look& look);
+
+/// Returns how much two masked names have in common: the length of the longest common subsequence of their ends.
+std::size_t likeness(const std::string& masked_a, const std::string& masked_b);
 
 }  // namespace mcr::restart

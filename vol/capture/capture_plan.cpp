@@ -81,6 +81,22 @@ std::optional<std::string> refusal_of(const std::string& masked_name, const std:
       restart::container_name(masked_name, container_dir, launch, 0).base, container_dir);
 }
 
+// Removes the names whose containers may not be put into their directory: with /gpfs1/run/c.1.h5 of rank 1, the 1 of
+// gpfs1 is not the rank if nobody may write to the directory above. If no name is left, returns why the likeliest one is
+// refused.
+std::optional<std::string> leave_usable_names(std::vector<std::string>& masked_names,
+                                              const std::string& launch,
+                                              const restart::Settings& settings) {
+  std::optional<std::string> first_refusal;
+  std::erase_if(masked_names, [&](const std::string& masked_name) {
+    auto why = refusal_of(masked_name, launch, settings);
+    const bool is_refused = why.has_value();
+    if (is_refused && !first_refusal) first_refusal = std::move(why);
+    return is_refused;
+  });
+  return masked_names.empty() ? first_refusal : std::nullopt;
+}
+
 // Reads anew what the stage says, if it was last read more than 20 ms ago.
 void look_at_stage(JobStage& job, const restart::Settings& settings) {
   constexpr std::uint64_t recent_ns = 20'000'000;
@@ -175,11 +191,9 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   }
   // Check the directories before the stage is entered, because no leader would clean up the stage
   // after a refusal.
-  for (const std::string& masked_name : plan.masked_names) {
-    if (const auto why = refusal_of(masked_name, *launcher.launch, settings)) {
-      warn_once_in_job(launcher, "no place for containers", "files are written natively: " + *why);
-      return native(NativeReason::no_place, *why);
-    }
+  if (const auto why = leave_usable_names(plan.masked_names, *launcher.launch, settings)) {
+    warn_once_in_job(launcher, "no place for containers", "files are written natively: " + *why);
+    return native(NativeReason::no_place, *why);
   }
   auto stage = process.job_stage(settings, launcher);
   if (!stage) {

@@ -115,32 +115,50 @@ std::optional<std::string> match_glob(std::string_view glob, std::string_view pa
   return masked;
 }
 
+namespace {
+
+std::vector<std::string_view> items_of(std::string_view files) {
+  std::vector<std::string_view> items;
+  while (!files.empty()) {
+    const std::string_view item = files.substr(0, files.find(';'));
+    files.remove_prefix(std::min(files.size(), item.size() + 1));
+    if (!item.empty()) items.push_back(item);
+  }
+  return items;
+}
+
+bool says_where_the_number_is(std::string_view item) {
+  return item.find(rank_word) != std::string_view::npos ||
+         item.find(part_word) != std::string_view::npos;
+}
+
+}  // namespace
+
 CapturedNames captured_names(const NameQuestion& question) {
   const auto automatic = [&] {
     return restart::masked_full_names(question.path_as_passed, question.path, question.rank,
                                       question.rank_count);
   };
+  const std::vector<std::string_view> items = items_of(question.files);
   CapturedNames captured;
-  std::string_view files = question.files;
-  while (!files.empty()) {
-    const std::string_view item = files.substr(0, files.find(';'));
-    files.remove_prefix(std::min(files.size(), item.size() + 1));
-    if (item.empty()) continue;
+  // `auto` may take another number for the rank, in some ranks only.
+  for (const std::string_view item : items) {
+    if (!says_where_the_number_is(item)) continue;
+    if (const auto masked = match_glob(item, question.path, question.rank)) {
+      captured.masked_names = {*masked};
+      return captured;
+    }
+  }
+  for (const std::string_view item : items) {
     if (item == "auto") {
       captured.by_auto = true;
       captured.masked_names = automatic();
       if (!captured.masked_names.empty()) return captured;
       continue;
     }
-    const auto masked = item == "*" ? std::optional<std::string>(question.path)
-                                    : match_glob(item, question.path, question.rank);
-    if (!masked) continue;
+    if (says_where_the_number_is(item)) continue;
+    if (item != "*" && !match_glob(item, question.path, question.rank)) continue;
     captured.by_auto = false;
-    if (item.find(rank_word) != std::string_view::npos ||
-        item.find(part_word) != std::string_view::npos) {
-      captured.masked_names = {*masked};
-      return captured;
-    }
     captured.masked_names = automatic();
     if (question.rank_count > 1 || captured.masked_names.empty()) {
       if (captured.masked_names.size() == restart::max_masked_names)

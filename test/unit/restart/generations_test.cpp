@@ -93,7 +93,7 @@ TEST_CASE("if half of the names show the newest set, every rank gets the whole s
     auto asked = question({half, old}, {shows(half), shows(half), shows(old), shows(old)});
     if (from_old_side) {
       asked.own = old.name;
-      asked.rank = 3;
+      asked.number = 3;
       asked.path = path_of(3);
     }
     const auto choice = choose_generation(asked);
@@ -264,7 +264,7 @@ TEST_CASE("if each step was written under a name of its own, the names tell the 
   auto asked = question({old, now}, {shows(now), shows(old), shows(old), shows(old)});
   asked.renamed = true;
   for (const std::uint32_t rank : {0U, 3U}) {
-    asked.rank = rank;
+    asked.number = rank;
     asked.own = asked.present[rank].generation;
     const auto choice = choose_generation(asked);
     CHECK(choice.kind == Answer::previous);

@@ -33,7 +33,7 @@ bool never(std::uint32_t /*rank*/) { return false; }
 
 Ranks ranks_of(const PresentNames& present) {
   Ranks ranks;
-  for (const auto& [rank, there] : present.at) ranks.insert(rank);
+  for (const auto& [rank, there] : present.at) ranks.insert(static_cast<std::uint32_t>(rank));
   return ranks;
 }
 

@@ -91,6 +91,15 @@ TEST_CASE("the first item that matches decides") {
   CHECK(names("log.h5;auto", "/x/ckpt_3.h5") == std::vector<std::string>{"/x/ckpt_{rank}.h5"});
 }
 
+TEST_CASE("a glob that says where the number is comes before auto and other globs") {
+  using Names = std::vector<std::string>;
+  const auto named_by_part = Names{"/run3/ck.{part}.h5"};
+  CHECK(names("auto;ck.{part}.h5", "/run3/ck.7.h5") == named_by_part);
+  CHECK(names("auto;ck.{part}.h5", "/run3/ck.3.h5") == named_by_part);
+  CHECK(names("*;ck.{part}.h5", "/run3/ck.3.h5") == named_by_part);
+  CHECK(names("auto;ck.{part}.h5", "/x/other_3.h5") == Names{"/x/other_{rank}.h5"});
+}
+
 TEST_CASE("auto captures every file of a program of one rank") {
   CHECK_FALSE(names("auto", "/x/state.h5", 0, 1).empty());
 }

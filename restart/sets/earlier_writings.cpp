@@ -104,16 +104,17 @@ std::uint64_t EarlierWritings::after_stored(const ContainerName& first, const Pa
 }
 
 std::uint64_t EarlierWritings::after_noted(const std::string& containers, const PartBegin& begin) {
-  const auto [known, is_new] = noted_.try_emplace(containers);
+  const auto [entry, is_new] = noted_.try_emplace(containers);
+  auto& next_of_path = entry->second;
   if (is_new) {
     for_each_note(containers, [&](const Stub& noted) {
       if (noted.launch != begin.launch || noted.rank != begin.rank) return;
-      std::uint64_t& next = known->second[noted.path];
+      std::uint64_t& next = next_of_path[noted.path];
       next = std::max(next, noted.sequence + 1);
     });
   }
-  const auto found = known->second.find(begin.path);
-  return found == known->second.end() ? 0 : found->second;
+  const auto found = next_of_path.find(begin.path);
+  return found == next_of_path.end() ? 0 : found->second;
 }
 
 /// Reads the next sequence of each path from the launch's bundles. A bundle holds sets of one rank,

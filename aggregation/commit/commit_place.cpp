@@ -122,6 +122,10 @@ bool leads_to_part(const File& base, const std::string& in_base, const LockedPar
     return true;
   if (place.name.empty()) return false;
   const auto file = restart::open_file_beneath(base.descriptor(), below + place.name);
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  // A newer part's stub may have been written into the same file, which the program had moved.
+  if (status && found.inode != 0 && FileIdentity(*status) == FileIdentity{found.device, found.inode})
+    return true;
   const auto stub = file ? restart::read_stub_file(*file) : Result<restart::Stub>(file.error());
   return stub && stub->part == part.id;
 }

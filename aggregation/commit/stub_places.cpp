@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <map>
 
+#include "aggregation/commit/others_directories.hpp"
 #include "aggregation/commit/put_back.hpp"
 #include "aggregation/commit/stub_search.hpp"
 #include "restart/base/birth_time.hpp"
@@ -226,27 +227,30 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
   };
   // The stubs decide. Only if there is no stub do the files that superseded stubs say where the set
   // lies.
+  const bool is_where_there = is_base_there(names);
+  OthersDirectories others(where.base, is_where_there, names.begin.begin_for_files_ns());
   Kind kind = Kind::here;
-  const auto is_of_kind = [&](const StubPlace& place) { return place.kind == kind; };
-  if (std::none_of(places.begin(), places.end(), is_of_kind)) kind = Kind::superseded;
+  const auto counts = [&](const StubPlace& place) {
+    return place.kind == kind && !others.contain(up(place.directory, where.depth));
+  };
+  if (std::none_of(places.begin(), places.end(), counts)) kind = Kind::superseded;
   std::string base;
   std::string shared;
   bool is_one = true;
   for (const StubPlace& place : places) {
-    if (!is_of_kind(place)) continue;
+    if (!counts(place)) continue;
     const std::string of_this = up(place.directory, where.depth);
     is_one &= base.empty() || base == of_this;
     shared = shared.empty() ? place.directory : shared_directory(shared, place.directory);
     if (base.empty()) base = of_this;
   }
-  const bool is_where_there = is_base_there(names);
   // If the files were moved into a directory below where.base, a container below where.base is
   // still found from them, also after further moves below that directory.
   if (is_where_there && shared.starts_with(where.base + "/")) {
     go_below(where.base);
   } else if (!base.empty() && is_one) {
     go_below(base);
-  } else if (!base.empty() && is_usable(shared)) {
+  } else if (!base.empty() && is_usable(shared) && !others.contain(shared)) {
     go_far(shared);
   } else if (is_where_there) {
     go_below(where.base);

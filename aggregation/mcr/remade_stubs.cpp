@@ -271,12 +271,21 @@ class Bases {
 using Claim = std::pair<const StoredSet*, const StoredPart*>;
 
 bool is_wanted(const Claim& claim, const MovedStubs& moved) {
-  const auto& [set, part] = claim;
+  const StoredSet& set = *claim.first;
+  const StoredPart& part = *claim.second;
+  const auto has_stub = [&](const StoredPart& it) {
+    return moved.has_stub_of(
+        it.part, set.beside.is_shared_by_all() ? std::nullopt : std::optional(set.owner));
+  };
+  // A rank has one file of a set. If the program renamed it and then wrote into it, the set has its earlier part
+  // at the earlier path.
+  const bool is_by_rank = set.name.masked_name.find("{rank}") != std::string::npos;
+  const bool is_amended =
+      is_by_rank && std::any_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& other) {
+        return other.rank == part.rank && other.path != part.path && has_stub(other);
+      });
   // A stub is not missing if it was renamed.
-  return !moved.has_stub_of(part->part, set->beside.is_shared_by_all()
-                                            ? std::nullopt
-                                            : std::optional(set->owner)) &&
-         needs_stub(*set, *part);
+  return !has_stub(part) && !is_amended && needs_stub(set, part);
 }
 
 /// True if this user may act on the claim: the set is this user's, or all users share the

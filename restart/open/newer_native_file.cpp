@@ -11,12 +11,13 @@
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/file_of_rank.hpp"
 #include "restart/sets/native_members.hpp"
+#include "restart/sets/part_files.hpp"
 
 namespace mcr::restart {
 namespace {
 
 struct Sibling {
-  std::uint32_t rank = 0;
+  FileNumber number = 0;
   std::string path;
   std::uint64_t modified_ns = 0;
 };
@@ -32,7 +33,22 @@ std::optional<Sibling> sibling(const OpenedFile& own, const std::string& masked_
   return std::nullopt;
 }
 
+/// Returns the file with the next number at {part}; after the last number comes the first.
+std::optional<Sibling> next_part(const OpenedFile& own, const std::string& masked_name) {
+  const auto files = part_files(masked_name);
+  const auto number = masked_number(own.path, masked_name);
+  if (files.empty() || !number) return std::nullopt;
+  auto next = files.upper_bound(*number);
+  if (next == files.end()) next = files.begin();
+  struct stat status {};
+  if (next->first == *number ||
+      system_calls().fstatat(AT_FDCWD, next->second.c_str(), &status, 0) != 0)
+    return std::nullopt;
+  return Sibling{next->first, next->second, modified_ns(status)};
+}
+
 std::optional<Sibling> next_sibling(const OpenedFile& own, const std::string& masked_name) {
+  if (is_numbered_by_part(masked_name)) return next_part(own, masked_name);
   constexpr std::uint32_t most = 64;  // the number of ranks comes from a file
   for (std::uint64_t step = 1; step < std::min(own.rank_count, most); ++step) {
     const auto rank = static_cast<std::uint32_t>((own.rank + step) % own.rank_count);
@@ -54,7 +70,7 @@ std::string newer_native_file(const OpenedFile& own, std::uint32_t opening_ranks
                             is_last_of_fewer ? sibling(own, masked_name, 0) : std::nullopt}) {
     // Most files are older: then nothing is opened.
     if (!other || other->modified_ns <= modified_ns(status)) continue;
-    const auto seen = present.at.find(other->rank);
+    const auto seen = present.at.find(other->number);
     if (seen != present.at.end() && seen->second.kind == AtName::Kind::stub) continue;
     const FileAt there = file_of_rank(other->path, shared_directory(masked_name), owner);
     if (there.kind == FileAt::Kind::plain_file &&

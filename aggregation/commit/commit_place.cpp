@@ -13,6 +13,7 @@
 
 #include "aggregation/commit/container_directory.hpp"
 #include "aggregation/commit/part_access.hpp"
+#include "restart/base/attributes.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
@@ -124,18 +125,11 @@ bool leads_to_part(const File& base, const std::string& in_base, const LockedPar
   const auto file = restart::open_file_beneath(base.descriptor(), below + place.name);
   const auto status = file ? file->status() : Result<struct stat>(file.error());
   // A newer part's stub may have been written into the same file, which the program had moved.
-  if (status && found.inode != 0 && FileIdentity(*status) == FileIdentity{found.device, found.inode})
+  if (status && found.inode != 0 &&
+      FileIdentity(*status) == FileIdentity{found.device, found.inode})
     return true;
   const auto stub = file ? restart::read_stub_file(*file) : Result<restart::Stub>(file.error());
   return stub && stub->part == part.id;
-}
-
-bool is_in_a_group_of_ours(gid_t group) {
-  if (group == ::getegid()) return true;
-  const int count = ::getgroups(0, nullptr);
-  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(count, 0)));
-  if (::getgroups(count, groups.data()) < 0) return false;
-  return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
 /// True if parts whose stubs were not found may go to this directory.
@@ -143,7 +137,7 @@ bool is_own_or_projects(const File& directory) {
   const auto status = directory.status();
   if (!status) return false;
   if (restart::is_believed(status->st_uid, ::geteuid())) return true;
-  return (status->st_mode & S_IWGRP) != 0 && is_in_a_group_of_ours(status->st_gid);
+  return (status->st_mode & S_IWGRP) != 0 && restart::is_own_group(status->st_gid);
 }
 
 /// Moves the container from the directory in which it lies now, even if its path leads elsewhere.
@@ -252,19 +246,32 @@ Result<Place> open_place_by_path(const ContainerName& where) {
   return place_below(*base, where);
 }
 
+namespace {
+
+/// True if users beside this one, whose directory it is, may remove files there.
+bool is_open_to_removers(const struct stat& status) {
+  return status.st_uid == ::geteuid() && restart::others_may_write(status) &&
+         (status.st_mode & S_ISVTX) == 0;
+}
+
+}  // namespace
+
 void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts,
                         const StubHandles* stubs) {
   const auto status = place.directory.status();
-  const bool is_open_to_others =
-      status && restart::others_may_write(*status) && (status->st_mode & S_ISVTX) == 0;
-  if (!is_open_to_others || status->st_uid != ::geteuid()) return;
-  const bool is_closed = std::any_of(parts.begin(), parts.end(), [&](const LockedPart& part) {
+  if (!status || !is_open_to_removers(*status)) return;
+  for (const LockedPart& part : parts) {
     const auto directory = directory_of(part, stubs);
-    return directory && restart::keeps_writers_out(*directory, place.outer);
-  });
-  if (!is_closed) return;
-  (void)restart::system_calls().fchmod(place.directory.descriptor(),
-                                       (status->st_mode & 07777) | S_ISVTX);
+    if (!directory || !restart::keeps_writers_out(*directory, place.outer)) continue;
+    keep_from_removers(place.directory);
+    return;
+  }
+}
+
+void keep_from_removers(const File& directory) {
+  const auto status = directory.status();
+  if (!status || !is_open_to_removers(*status)) return;
+  (void)restart::system_calls().fchmod(directory.descriptor(), (status->st_mode & 07777) | S_ISVTX);
 }
 
 Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,

@@ -73,10 +73,12 @@ Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>
 Result<Place> open_place_by_path(const restart::ContainerName& where);
 
 /// Sets the sticky bit of this user's directory of containers if users may write to it who may not
-/// write to the directories of the files. Without it, these users could remove a container although
+/// remove files from the directories of the files. Without it, these users could remove a container although
 /// they cannot remove the files.
 void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts,
                         const StubHandles* stubs);
+/// Sets the sticky bit of this user's directory of containers if other users may write to it.
+void keep_from_removers(const restart::File& directory);
 
 /// Moves a container to its stubs if the program renamed the stubs while the container was written.
 /// Updates `followed` and the report's path.

@@ -150,6 +150,9 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                  MCR_TRY(make_container_directory(*home, names.directory_from_stub(container_dir)))
                      .directory)
            : MCR_TRY(open_nearest(masked, container_dir, begin, names));
+  const File outer = MCR_TRY(File::open(directory.descriptor(), "..", O_PATH | O_DIRECTORY));
+  if (!home || restart::keeps_writers_out(*home, MCR_TRY(outer.status())))
+    keep_from_removers(directory);
   // The file at the path stays. Its access rights say which users may read the part that was to
   // replace it.
   const auto there = aggregation::look_at(begin);
@@ -157,7 +160,6 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   access.group = MCR_TRY(directory.status()).st_gid;
   access.mode = begin.mode & 0700;
   if (home && there && there->is_own && there->access) {
-    const File outer = MCR_TRY(File::open(directory.descriptor(), "..", O_PATH | O_DIRECTORY));
     access = restart::closed_by_directories(*there->access, *home,
                                             restart::FileIdentity(MCR_TRY(outer.status())));
     access.mode &= begin.mode;

@@ -241,6 +241,29 @@ bool is_of_a_stranger(const std::string& path, HeldByPath& directories) {
          !(*home)->beside().believes(status.st_uid, ::geteuid());
 }
 
+/// An error if `argument` is a stub that other users may write to, and leads to containers that lie in no directory above it.
+/// Somebody may have written it so that files of a closed directory are unpacked.
+Result<void> check_stub(const std::string& argument, const std::vector<NamedContainer>& found) {
+  const auto there = restart::file_at(AT_FDCWD, argument, restart::Links::followed);
+  if (!there.is_stub()) return {};
+  const mode_t mode = there.status.st_mode;
+  const bool is_of_own_group =
+      there.status.st_gid == ::getegid() && !restart::has_access_list(there.file);
+  if ((mode & S_IWOTH) == 0 && ((mode & S_IWGRP) == 0 || is_of_own_group)) return {};
+  const std::string path = restart::real_path(argument);
+  for (const NamedContainer& named : found) {
+    const std::string above =
+        restart::real_path(restart::parent_of(restart::parent_of(named.path)));
+    if (above.empty() || above == "/" || path.starts_with(above + "/")) continue;
+    return Error{
+        Cause::usage,
+        argument + " is a stub that other users may write to, and it leads to " + named.path +
+            ", which lies in no directory above it. If that is the set that you want, name the "
+            "container"};
+  }
+  return {};
+}
+
 /// Opens the containers that one argument names. If this user trusts some of them
 /// (restart::Beside), leaves out the others, because another user may make containers with the same
 /// names and tables.
@@ -250,7 +273,9 @@ Result<Containers> open_named(const std::string& argument) {
   std::set<uid_t> owners;
   std::optional<Error> left_out;
   HeldByPath directories(LinksToContainers::any);
-  for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
+  const std::vector<NamedContainer> found = MCR_TRY(find_named_containers(argument));
+  MCR_TRY(check_stub(argument, found));
+  for (const NamedContainer& named : found) {
     auto opened = open_wanted(named, argument, directories);
     if (!opened && is_of_a_stranger(named.path, directories)) {
       print_line(stderr, "mcr unpack: %s is ignored, because it belongs to another user",

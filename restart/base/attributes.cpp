@@ -194,6 +194,16 @@ Result<void> give_access(const File& file, const Access& access) {
   return set_mode(file, mode);
 }
 
+bool is_own_group(gid_t group) {
+  if (group == ::getegid()) return true;
+  const int count = ::getgroups(0, nullptr);
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(count, 0)));
+  if (::getgroups(count, groups.data()) < 0) return false;
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
+bool may_give_to(gid_t group) { return ::geteuid() == 0 || is_own_group(group); }
+
 Result<void> copy_attributes(const File& from, const File& to) {
   return copy_attributes(from, to, MCR_TRY(access_of(from)));
 }

@@ -50,6 +50,11 @@ mode_t mode_within(mode_t mode, const Access& container);
 /// `access` gives to everybody.
 Result<void> give_access(const File& file, const Access& access);
 
+/// True if this user is a member of the group.
+bool is_own_group(gid_t group);
+/// True if this user may give a file of his to the group.
+bool may_give_to(gid_t group);
+
 /// Copies access, `user.*` attributes and security label of `from` to `to`, which takes the place
 /// of `from`. If another user owns `from`, only its mode counts: `to` gets the mode of a new file
 /// of this user, narrowed by the mode of `from`. `access` stands for that of `from`; a list that `to`

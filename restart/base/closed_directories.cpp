@@ -79,7 +79,7 @@ bool keeps_writers_out(const File& directory, const struct stat& base) {
   constexpr mode_t others = S_IWGRP | S_IWOTH;
   return std::any_of(between.begin(), between.end(), [&](const Level& level) {
     // Access lists are not compared: a directory with a list counts as keeping writers out.
-    const bool is_as_open = !has_list && !level.has_list &&
+    const bool is_as_open = !has_list && !level.has_list && !others_may_only_add(level.status) &&
                             (base.st_mode & others & ~level.status.st_mode) == 0 &&
                             ((base.st_mode & S_IWGRP) == 0 || level.status.st_gid == base.st_gid);
     return !is_as_open;

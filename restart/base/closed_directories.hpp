@@ -19,8 +19,8 @@ Result<File> open_directory_of(const std::string& path, FileIdentity file);
 /// owner gets access.
 Access closed_by_directories(Access access, const File& directory, FileIdentity base);
 
-/// True if some user who may write to `base`, and so remove files there, may not write to a
-/// directory between `base` and the files in `directory`.
+/// True if some user who may write to `base`, and so remove files there, may not remove files in a
+/// directory between `base` and `directory`, or in `directory` itself.
 bool keeps_writers_out(const File& directory, const struct stat& base);
 
 /// True if `base` is `directory` or lies above it.

@@ -329,7 +329,7 @@ class View {
     if (!is_known(stub_, generations_) && stub_.masked_names.size() > 1 && find_place(look))
       generations_ = stored_generations(here_.place, here_.components, false, look);
     present_ = present_names(path_, here_.masked_name, number_, stub_.rank_count,
-                             where_notes_are_found(), here_.place.owner, look);
+                             where_notes_are_found(), here_.place.owner, stub_.path, look);
     here_.renamed = here_.renamed || another_was_renamed();
     if (here_.renamed) add_generations_of_stubs(look);
     name_generations(present_, generations_);

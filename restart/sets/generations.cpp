@@ -61,7 +61,7 @@ void put_in_order(std::vector<Generation>& generations) {
 const Generation* newest_shown(const Question& question) {
   const Generation* newest = find(question.generations, question.own);
   for (const auto& [number, there] : question.present) {
-    if (there.kind != AtName::Kind::stub) continue;
+    if (there.kind != AtName::Kind::stub || there.may_be_planted) continue;
     const Generation* const shown = find(question.generations, there.generation);
     if (shown != nullptr && (newest == nullptr || is_older(*newest, *shown))) newest = shown;
   }
@@ -176,6 +176,7 @@ Evidence evidence_in_files(const Question& question, const Generation& newest,
     if (!is_stub && !is_older_file) continue;
     // The newest generation has a file of this number, but it is not here: its rename is missing.
     const bool is_misplaced = written.contains(number);
+    if (there.may_be_planted && !is_misplaced) continue;
     const bool is_done = is_accounted && !is_misplaced &&
                          (contains(passed, there.rank) || !account.wrote.contains(there.rank));
     const Generation* const shown = find(question.generations, there.generation);

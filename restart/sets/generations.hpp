@@ -126,6 +126,9 @@ struct AtName {
   bool available = false;         ///< a container, or the stage of this node, has the stub's part
   std::uint64_t modified_ns = 0;  ///< of a native file; 0: not known
   std::uint32_t rank = 0;         ///< that wrote it, as its stub says
+  /// Others may add files to the directory, and the file was written below another one than the opened file: a
+  /// neighbour may have moved a file of this user's there.
+  bool may_be_planted = false;
 };
 
 /// What a look into this node's stages shows about parts that no container holds.

@@ -105,6 +105,11 @@ bool has_parts(const LaunchDirectory& directory) {
 
 namespace {
 
+/// Returns the path without its last components.
+std::string above_tail(const std::string& path, std::size_t components) {
+  return path.substr(0, path.size() - path_tail(path, components).size());
+}
+
 /// Returns the paths at which the file of each rank may lie, the likeliest first.
 std::map<FileNumber, std::vector<std::string>> paths_of_ranks(const std::string& path,
                                                               const std::string& masked_name,
@@ -138,9 +143,18 @@ std::map<FileNumber, std::vector<std::string>> paths_of_parts(const std::string&
 PresentNames present_names(const std::string& path, const std::string& masked_name,
                            FileNumber number, std::uint32_t rank_count,
                            const std::optional<std::string>& container_dir, uid_t owner,
-                           Look& look) {
+                           const std::string& written_as, Look& look) {
   PresentNames present;
   const std::string base = shared_directory(masked_name);
+  const auto components = static_cast<std::size_t>(
+      std::count(masked_name.begin() +
+                     static_cast<std::ptrdiff_t>(std::min(base.size() + 1, masked_name.size())),
+                 masked_name.end(), '/') +
+      1);
+  const std::string written_in = above_tail(written_as, components);
+  struct stat shared {};
+  const bool may_be_planted = system_calls().fstatat(AT_FDCWD, base.c_str(), &shared, 0) == 0 &&
+                              others_may_only_add(shared);
   const bool by_part = is_numbered_by_part(masked_name);
   const auto files = by_part ? paths_of_parts(path, masked_name, number)
                              : paths_of_ranks(path, masked_name, static_cast<std::uint32_t>(number),
@@ -155,7 +169,10 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
       // A stub of another rank under this rank's name says nothing about the set.
       if (stub && !by_part && stub->rank != other) there = AtName{};
       if (there.kind == AtName::Kind::nothing) continue;
-      if (stub) there.rank = stub->rank;
+      if (stub) {
+        there.rank = stub->rank;
+        there.may_be_planted = may_be_planted && above_tail(stub->path, components) != written_in;
+      }
       present.paths[other] = sibling;
       if (stub && is_native) present.natives.insert(other);
       if (stub) {

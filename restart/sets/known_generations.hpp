@@ -17,7 +17,7 @@ namespace mcr::restart {
 
 /// The stubs at the paths of all ranks under `masked_name` (with {part}: at all paths that fit it), and the notes about
 /// native files at these paths that the files' own ranks find (note_about()). `path` is the path of the file `number`,
-/// and `owner` owns the file there. Stubs and notes that do not count for a file of `owner` are left out. The
+/// and `owner` owns the file there; `written_as` is its path in its own stub. Stubs and notes that do not count for a file of `owner` are left out. The
 /// generations in `at` lack their masked names (name_generations()).
 struct PresentNames {
   std::map<FileNumber, AtName> at;
@@ -33,7 +33,7 @@ struct PresentNames {
 PresentNames present_names(const std::string& path, const std::string& masked_name,
                            FileNumber number, std::uint32_t rank_count,
                            const std::optional<std::string>& container_dir, uid_t owner,
-                           Look& look);
+                           const std::string& written_as, Look& look);
 
 /// Returns the name of the generation that the stub's part belongs to. A stub has several candidates
 /// for its masked name: the one of a known generation counts, else the one that most of the present

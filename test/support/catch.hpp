@@ -9,6 +9,7 @@ namespace Catch {
 /// Version 2's names of the matchers.
 inline auto Contains(const std::string& part) { return Matchers::ContainsSubstring(part); }
 using Matchers::StartsWith;
+using Matchers::WithinRel;
 }  // namespace Catch
 #else
 #include <catch2/catch.hpp>

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <climits>
 
+#include "restart/base/attributes.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
@@ -54,13 +55,13 @@ bool is_mount_point(const ResolvedPath& place) {
 
 // True if the existing file may be replaced by a new one. Native HDF5 would write into the old
 // file, and the program must not notice a difference. So the file must be regular, this user's,
-// with one name, in a directory that allows renames. Whether the file is writable is found out when
-// it is opened.
+// with one name, of a group to which the new file can be given, in a directory that allows renames. Whether the
+// file is writable is found out when it is opened.
 bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
   return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-         has_one_name(place, container_dir) && !is_mount_point(place) &&
-         faccessat(place.home->descriptor(), ".", W_OK | X_OK, 0) == 0;
+         restart::may_give_to(status.st_gid) && has_one_name(place, container_dir) &&
+         !is_mount_point(place) && faccessat(place.home->descriptor(), ".", W_OK | X_OK, 0) == 0;
 }
 
 // True if the path itself contains a mask word: its masked name would be ambiguous.
@@ -147,10 +148,10 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   if (plan.place.status && exclusive)
     return native(NativeReason::not_replaceable, "a file exists already at the path");
   if (plan.place.status && !may_replace(plan.place, settings.text("container_dir"))) {
-    return native(
-        NativeReason::not_replaceable,
-        "the existing file is not a regular file of this user with a single hard link in a "
-        "directory that may be written to, or it is a mount point");
+    return native(NativeReason::not_replaceable,
+                  "the existing file is not a regular file of this user and of a group of this "
+                  "user's, with a single hard "
+                  "link, in a directory that may be written to, or it is a mount point");
   }
 
   // The paths of its container, and of temporary files beside it, are longer and must be valid too.

@@ -171,7 +171,9 @@ TEST_CASE(
     packed.require_same_bytes();
     CHECK(row_of(report, "energy" + suffix).pipeline == "linked");
     CHECK(row_of(report, "density" + suffix).pipeline == "linked");
-    const VariableReport& noise = row_of(report, "noise" + suffix);
+    const std::string noise_name =
+        "noise" + suffix;  // gcc 14 takes row_of() for a reference to a temporary name
+    const VariableReport& noise = row_of(report, noise_name);
     CHECK(noise.pipeline != "linked");
     CHECK((noise.why.find("as in earlier sets") != std::string::npos) == (step != "0"));
   }

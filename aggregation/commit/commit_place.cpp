@@ -263,12 +263,12 @@ void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts
   for (const LockedPart& part : parts) {
     const auto directory = directory_of(part, stubs);
     if (!directory || !restart::keeps_writers_out(*directory, place.outer)) continue;
-    keep_from_removers(place.directory);
+    make_sticky_if_open(place.directory);
     return;
   }
 }
 
-void keep_from_removers(const File& directory) {
+void make_sticky_if_open(const File& directory) {
   const auto status = directory.status();
   if (!status || !is_open_to_removers(*status)) return;
   (void)restart::system_calls().fchmod(directory.descriptor(), (status->st_mode & 07777) | S_ISVTX);

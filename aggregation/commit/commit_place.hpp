@@ -78,7 +78,7 @@ Result<Place> open_place_by_path(const restart::ContainerName& where);
 void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts,
                         const StubHandles* stubs);
 /// Sets the sticky bit of this user's directory of containers if other users may write to it.
-void keep_from_removers(const restart::File& directory);
+void make_sticky_if_open(const restart::File& directory);
 
 /// Moves a container to its stubs if the program renamed the stubs while the container was written.
 /// Updates `followed` and the report's path.

@@ -27,7 +27,9 @@ OthersDirectories::OthersDirectories(std::string base, bool is_base_there, std::
     : base_(std::move(base)), is_base_there_(is_base_there), begun_ns_(begun_ns) {
   struct stat status {};
   if (!is_base_there_ || !look_at(base_, status)) return;
-  base_mode_ = status.st_mode;
+  constexpr mode_t writes = S_IWGRP | S_IWOTH;
+  // In a sticky base, others may rename none of this user's files.
+  base_mode_ = restart::others_may_only_add(status) ? status.st_mode & ~writes : status.st_mode;
   base_group_ = status.st_gid;
 }
 
@@ -44,26 +46,27 @@ const std::set<restart::FileIdentity>& OthersDirectories::above_base() {
   return *above_base_;
 }
 
-bool OthersDirectories::is_in_their_hands(const struct stat& directory) const {
+bool OthersDirectories::others_may_rename_in(const struct stat& directory) const {
   if (!restart::is_believed(directory.st_uid, ::geteuid())) return true;
   if (restart::others_may_only_add(directory)) return false;
+  if ((base_mode_ & S_IWOTH) != 0) return false;
   const mode_t more = directory.st_mode & ~base_mode_;
   if ((more & S_IWOTH) != 0) return true;
   if ((directory.st_mode & S_IWGRP) == 0 || directory.st_gid == ::getegid()) return false;
   return (more & S_IWGRP) != 0 || directory.st_gid != base_group_;
 }
 
-bool OthersDirectories::contain(const std::string& directory) {
+bool OthersDirectories::control(const std::string& directory) {
   if (is_base_there_ && directory == base_) return false;
   const auto [entry, is_new] = known_.try_emplace(directory, false);
   bool& is_others = entry->second;
   struct stat status {};
   // A directory that cannot be looked at is refused when it is opened.
   if (!is_new || !look_at(directory, status)) return is_others;
-  if (is_in_their_hands(status)) {
+  if (others_may_rename_in(status)) {
     is_others = !above_base().contains(restart::FileIdentity(status));
   } else {
-    is_others = directory != "/" && contain(restart::parent_of(directory));
+    is_others = directory != "/" && control(restart::parent_of(directory));
   }
   return is_others;
 }

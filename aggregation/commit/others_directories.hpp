@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Directories that are in other users' hands. Another user may have a hard link to a file of this user's, or may have moved
+// Directories that other users control. Another user may have a hard link to a file of this user's, or may have moved
 // the file into a directory of his own. The container, which holds the other ranks' data too, must not follow that file there.
 #pragma once
 
@@ -23,10 +23,10 @@ class OthersDirectories {
 
   /// True if other users own `directory` or one above it, or may rename names there although they may not in the base. The base
   /// and what lies above it do not count: there they could do the same to all files of the set.
-  bool contain(const std::string& directory);
+  bool control(const std::string& directory);
 
  private:
-  [[nodiscard]] bool is_in_their_hands(const struct stat& directory) const;
+  [[nodiscard]] bool others_may_rename_in(const struct stat& directory) const;
   /// The base, if it is there, and the directories above it.
   const std::set<restart::FileIdentity>& above_base();
 

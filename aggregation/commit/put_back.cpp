@@ -152,7 +152,7 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
            : MCR_TRY(open_nearest(masked, container_dir, begin, names));
   const File outer = MCR_TRY(File::open(directory.descriptor(), "..", O_PATH | O_DIRECTORY));
   if (!home || restart::keeps_writers_out(*home, MCR_TRY(outer.status())))
-    keep_from_removers(directory);
+    make_sticky_if_open(directory);
   // The file at the path stays. Its access rights say which users may read the part that was to
   // replace it.
   const auto there = aggregation::look_at(begin);

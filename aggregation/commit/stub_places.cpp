@@ -231,7 +231,7 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
   OthersDirectories others(where.base, is_where_there, names.begin.begin_for_files_ns());
   Kind kind = Kind::here;
   const auto counts = [&](const StubPlace& place) {
-    return place.kind == kind && !others.contain(up(place.directory, where.depth));
+    return place.kind == kind && !others.control(up(place.directory, where.depth));
   };
   if (std::none_of(places.begin(), places.end(), counts)) kind = Kind::superseded;
   std::string base;
@@ -250,7 +250,7 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     go_below(where.base);
   } else if (!base.empty() && is_one) {
     go_below(base);
-  } else if (!base.empty() && is_usable(shared) && !others.contain(shared)) {
+  } else if (!base.empty() && is_usable(shared) && !others.control(shared)) {
     go_far(shared);
   } else if (is_where_there) {
     go_below(where.base);

@@ -277,15 +277,16 @@ bool is_wanted(const Claim& claim, const MovedStubs& moved) {
     return moved.has_stub_of(
         it.part, set.beside.is_shared_by_all() ? std::nullopt : std::optional(set.owner));
   };
-  // A rank has one file of a set. If the program renamed it and then wrote into it, the set has its earlier part
-  // at the earlier path.
-  const bool is_by_rank = set.name.masked_name.find("{rank}") != std::string::npos;
-  const bool is_amended =
-      is_by_rank && std::any_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& other) {
-        return other.rank == part.rank && other.path != part.path && has_stub(other);
-      });
   // A stub is not missing if it was renamed.
-  return !has_stub(part) && !is_amended && needs_stub(set, part);
+  if (has_stub(part) || !needs_stub(set, part)) return false;
+  // A rank has one file of a set. If the program renamed it and then wrote into it, the set has its earlier part
+  // at the earlier path, and before the later one.
+  const bool is_by_rank = set.name.masked_name.find("{rank}") != std::string::npos;
+  const auto own = std::find_if(set.parts.begin(), set.parts.end(),
+                                [&](const StoredPart& it) { return it.part == part.part; });
+  return !is_by_rank || std::none_of(own, set.parts.end(), [&](const StoredPart& later) {
+    return later.rank == part.rank && later.path != part.path && has_stub(later);
+  });
 }
 
 /// True if this user may act on the claim: the set is this user's, or all users share the

@@ -245,7 +245,9 @@ bool is_of_a_stranger(const std::string& path, HeldByPath& directories) {
 /// Somebody may have written it so that files of a closed directory are unpacked.
 Result<void> check_stub(const std::string& argument, const std::vector<NamedContainer>& found) {
   const auto there = restart::file_at(AT_FDCWD, argument, restart::Links::followed);
-  if (!there.is_stub()) return {};
+  // What leads to other files was a stub when it was read, whatever others have written into it since.
+  const bool was_stub = there.file.is_open() && !found.empty() && found.front().path != argument;
+  if (!was_stub) return {};
   const mode_t mode = there.status.st_mode;
   const bool is_of_own_group =
       there.status.st_gid == ::getegid() && !restart::has_access_list(there.file);
@@ -258,7 +260,7 @@ Result<void> check_stub(const std::string& argument, const std::vector<NamedCont
     return Error{
         Cause::usage,
         argument + " is a stub that other users may write to, and it leads to " + named.path +
-            ", which lies in no directory above it. If that is the set that you want, name the "
+            ", whose directory is not above the stub. If that is the set that you want, name the "
             "container"};
   }
   return {};

@@ -33,22 +33,30 @@ std::optional<Sibling> sibling(const OpenedFile& own, const std::string& masked_
   return std::nullopt;
 }
 
-/// Returns the file with the next number at {part}; after the last number comes the first.
-std::optional<Sibling> next_part(const OpenedFile& own, const std::string& masked_name) {
+/// Returns the file with the next number at {part} that counts for a file of `owner`; after the last number comes the
+/// first.
+std::optional<Sibling> next_part(const OpenedFile& own, const std::string& masked_name,
+                                 uid_t owner) {
+  constexpr std::size_t most = 64;  // others may have added files
   const auto files = part_files(masked_name);
   const auto number = masked_number(own.path, masked_name);
-  if (files.empty() || !number) return std::nullopt;
-  auto next = files.upper_bound(*number);
-  if (next == files.end()) next = files.begin();
-  struct stat status {};
-  if (next->first == *number ||
-      system_calls().fstatat(AT_FDCWD, next->second.c_str(), &status, 0) != 0)
-    return std::nullopt;
-  return Sibling{next->first, next->second, modified_ns(status)};
+  if (!files || files->empty() || !number) return std::nullopt;
+  auto next = files->upper_bound(*number);
+  for (std::size_t step = 0; step < std::min(files->size(), most); ++step, ++next) {
+    if (next == files->end()) next = files->begin();
+    if (next->first == *number) continue;
+    for (const std::string& path : next->second) {
+      const FileAt there = file_of_rank(path, shared_directory(masked_name), owner);
+      if (there.kind != FileAt::Kind::nothing)
+        return Sibling{next->first, path, modified_ns(there.status)};
+    }
+  }
+  return std::nullopt;
 }
 
-std::optional<Sibling> next_sibling(const OpenedFile& own, const std::string& masked_name) {
-  if (is_numbered_by_part(masked_name)) return next_part(own, masked_name);
+std::optional<Sibling> next_sibling(const OpenedFile& own, const std::string& masked_name,
+                                    uid_t owner) {
+  if (is_numbered_by_part(masked_name)) return next_part(own, masked_name, owner);
   constexpr std::uint32_t most = 64;  // the number of ranks comes from a file
   for (std::uint64_t step = 1; step < std::min(own.rank_count, most); ++step) {
     const auto rank = static_cast<std::uint32_t>((own.rank + step) % own.rank_count);
@@ -66,7 +74,7 @@ std::string newer_native_file(const OpenedFile& own, std::uint32_t opening_ranks
   struct stat status {};
   if (system_calls().fstatat(AT_FDCWD, own.path.c_str(), &status, 0) != 0) return {};
   const bool is_last_of_fewer = own.rank != 0 && own.rank + 1 == opening_ranks;
-  for (const auto& other : {next_sibling(own, masked_name),
+  for (const auto& other : {next_sibling(own, masked_name, owner),
                             is_last_of_fewer ? sibling(own, masked_name, 0) : std::nullopt}) {
     // Most files are older: then nothing is opened.
     if (!other || other->modified_ns <= modified_ns(status)) continue;

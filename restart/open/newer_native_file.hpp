@@ -22,9 +22,10 @@ struct OpenedFile {
 
 /// Returns the path of the next rank's file if it is a plain file that is newer than this rank's, and that neither
 /// `present` nor a note describes; else "". The next rank is the first one after this rank that has a file; after
-/// the last rank comes rank 0. (With {part}: the file with the next number there.) Of the ranks that open an older stub, one then comes before such a file, so each
+/// the last rank comes rank 0. Of the ranks that open an older stub, one then comes before such a file, so each
 /// rank looks at one other file only. If `opening_ranks` (those that open files of the set) are fewer than the
-/// set's, the last of them also looks at rank 0. `container_dir`: see note_about(); `owner` owns this rank's file.
+/// set's, the last of them also looks at rank 0. With {part} in the masked name, the file with the next number takes the place of
+/// the next rank's file. `container_dir`: see note_about(); `owner` owns this rank's file.
 std::string newer_native_file(const OpenedFile& own, std::uint32_t opening_ranks,
                               const std::string& masked_name, uid_t owner,
                               const std::optional<std::string>& container_dir,

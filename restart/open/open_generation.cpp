@@ -188,10 +188,20 @@ class View {
         std::any_of(own.members.begin(), own.members.end(),
                     [](const auto& member) { return member.second.native.has_value(); });
     // A rank that wrote one file may have died before its next one.
-    const bool has_other_files =
-        by_part() && part_files(here_.masked_name).size() > own.members.size();
+    const bool has_other_files = by_part() && lies_beside_others(own);
     return !has_natives && !has_other_files && !own.damaged &&
            wholeness(own.account) == Wholeness::whole;
+  }
+
+  /// True if files of numbers that the generation does not have lie beside the opened one, or if nobody can tell.
+  [[nodiscard]] bool lies_beside_others(const Generation& own) const {
+    const auto files = part_files(here_.masked_name);
+    if (!files) return true;
+    std::set<FileNumber> numbers;
+    for (const auto& [path, member] : own.members)
+      numbers.insert(number_of(member, own.name.masked_name));
+    return std::any_of(files->begin(), files->end(),
+                       [&](const auto& entry) { return !numbers.contains(entry.first); });
   }
 
   /// Returns the time at which a look must end. With a sound set this is never reached: a look at
@@ -458,9 +468,6 @@ class View {
     if (newest != generations_.end() && !newest->damaged_container.empty())
       return "cannot be read whole, because its container " + newest->damaged_container +
              " is damaged (`mcr verify` says which ranks can be restored)";
-    if (by_part())
-      return "is incomplete: of the files of these names, " + std::to_string(choice.missing) +
-             (choice.missing == 1 ? " is" : " are") + " not of it";
     const std::string missing =
         std::to_string(choice.missing) + " of " + std::to_string(stub_.rank_count) + " ranks";
     if (const std::string node = node_of_closed_stage(choice.newest); !node.empty()) {
@@ -469,6 +476,10 @@ class View {
              missing + " may still be in the memory of " + user + "'s processes on the node " +
              node + ". `mcr drain` there, as " + user + ", waits until they are in storage";
     }
+    if (by_part())
+      return "is incomplete: " + std::to_string(choice.missing) +
+             (choice.missing == 1 ? " file of these names is" : " files of these names are") +
+             " missing or of another set";
     return "is incomplete: " + missing + " have no file of it" +
            (here_.renamed ? " under these names" : "");
   }
@@ -549,9 +560,8 @@ class View {
     if (path.empty()) return {};
     const std::string text = path + " was written natively after the set " + here_.masked_name +
                              " (launch " + stub_.launch + ", sequence " +
-                             std::to_string(stub_.sequence) + "), from which rank " +
-                             std::to_string(stub_.rank) +
-                             " opens its file. If a job died before all ranks had written the "
+                             std::to_string(stub_.sequence) + "), from which " + path_ +
+                             " is opened. If a job died before all ranks had written the "
                              "later step, ranks now open "
                              "files of different steps. Nothing is lost: `mcr unpack` writes the "
                              "older set as plain files";
@@ -565,8 +575,14 @@ class View {
     if (choice.kind == Choice::Kind::unknown && !is_launch()) return;
     // No part of the set can be found, for example because stubs were copied without their mcr/.
     // The open then fails, and its message lists the places that were searched.
-    const std::size_t all = by_part() ? present_.at.size() : stub_.rank_count;
-    if (choice.kind == Choice::Kind::no_whole && choice.missing == all) return;
+    const bool is_nothing_found =
+        by_part() ? std::none_of(present_.at.begin(), present_.at.end(),
+                                 [&](const auto& entry) {
+                                   return entry.second.generation == choice.newest &&
+                                          entry.second.available;
+                                 })
+                  : choice.missing == stub_.rank_count;
+    if (choice.kind == Choice::Kind::no_whole && is_nothing_found) return;
     std::string text = "the set " + newest;
     if (choice.kind == Choice::Kind::previous) {
       text += " " + what_is_wrong(choice) + ". All ranks open the whole set before it" +
@@ -584,10 +600,10 @@ class View {
           "of it. Each path opens its own newest file";
     } else if (by_part()) {
       text +=
-          " may not be whole: of the files of these names, " + std::to_string(choice.missing) +
-          (choice.missing == 1 ? " is" : " are") +
-          " of an older set, although the ranks that wrote them have written files of the newer "
-          "set. Each path opens its own newest file";
+          " may not be whole: " + std::to_string(choice.missing) +
+          (choice.missing == 1 ? " file of these names is" : " files of these names are") +
+          " of another set or cannot be read, and it is not known whether ranks had more files to "
+          "write. Each path opens its own newest file";
     } else {
       text += " may not be whole: " + std::to_string(choice.missing) + " of " +
               std::to_string(stub_.rank_count) +
@@ -612,14 +628,18 @@ class View {
       const bool is_there = given != generations_.end();
       const Member* const member = is_there ? member_of(*given) : nullptr;
       if (member != nullptr) return open_member(*given, *member);
-      // A rank that passed, or that did not exist in the set's launch, keeps its own file. With {part}, the
-      // set has no file of this name.
+      // A rank that passed, or that did not exist in the set's launch, keeps its own file. With {part}, a file that
+      // belongs to neither set stays as it is.
       const auto has_passed = [&](const Account& account) {
         return std::find(account.passed.begin(), account.passed.end(), stub_.rank) !=
                account.passed.end();
       };
-      const bool is_left_out = is_there && (by_part() || has_passed(given->account) ||
-                                            stub_.rank >= given->account.rank_count);
+      const bool is_of_neither =
+          by_part() && generation_of(stub_, generations_, present_) != decision.newest;
+      const bool is_left_out =
+          is_there &&
+          (by_part() ? is_of_neither
+                     : has_passed(given->account) || stub_.rank >= given->account.rank_count);
       if (is_left_out) return exactly();
       if (monotonic_ms() - begin >= opener_.wait_ms) break;
       pause();

@@ -104,8 +104,9 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
   const std::vector<std::uint32_t> all_failed = in_order(account.failed, account.rank_count);
   std::vector<std::uint32_t> known = all_passed;
   known.insert(known.end(), all_failed.begin(), all_failed.end());
-  for (const auto& [rank, there] : question.present)
+  for (const auto& [rank, there] : question.present) {
     if (rank < account.rank_count) known.push_back(static_cast<std::uint32_t>(rank));
+  }
   Evidence evidence;
   evidence.missing = account.rank_count;
   for (const std::uint32_t rank : in_order(std::move(known), account.rank_count)) {
@@ -130,11 +131,11 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
   return evidence;
 }
 
-/// Returns the newest generation, of those older than `newest`, that was complete without the files that are older
-/// than it: `before`, the earlier whole generation, or a generation of the same launch that has no file which
-/// `newest` lacks. Null if there is none.
-const Generation* complete_without(const Question& question, const Generation& newest,
-                                   const Generation* before) {
+/// Returns the newest generation, of those older than `newest`, to which files that are older than itself do not belong: `before`, the
+/// earlier whole generation, or a generation of the same launch that has no file which `newest` lacks. (The launch
+/// went on to `newest`, so it had written what it wanted to write.) Null if there is none.
+const Generation* superseding(const Question& question, const Generation& newest,
+                              const Generation* before) {
   const Generation* found = before;
   for (const Generation& it : question.generations) {
     if (it.name.launch != newest.name.launch || it.members.empty() || !is_older(it, newest))
@@ -147,10 +148,10 @@ const Generation* complete_without(const Question& question, const Generation& n
   return found;
 }
 
-/// Likewise for files with {part} in their names. Files that were left over when `without` was complete do not
-/// count.
+/// The evidence against `newest` if its files have {part} in their names. Files that are older than `superseded_by`
+/// (superseding()) do not count, because no later generation needs them.
 Evidence evidence_in_files(const Question& question, const Generation& newest,
-                           const Generation* without) {
+                           const Generation* superseded_by) {
   const Account& account = newest.account;
   const bool is_accounted = wholeness(account) == Wholeness::whole;
   const std::vector<std::uint32_t> passed = in_order(account.passed, account.rank_count);
@@ -171,8 +172,10 @@ Evidence evidence_in_files(const Question& question, const Generation& newest,
       evidence.is_incomplete |= !there.available;
       continue;
     }
-    const bool is_older_file =
-        there.kind == AtName::Kind::native_file && is_older_than(there, newest);
+    // Nobody knows who wrote a native file without a note. So it counts only where the newest generation has a file.
+    const bool is_older_file = there.kind == AtName::Kind::native_file &&
+                               written.contains(number) && is_older_than(there, newest);
+    if (there.kind == AtName::Kind::unreadable) ++evidence.missing;
     if (!is_stub && !is_older_file) continue;
     // The newest generation has a file of this number, but it is not here: its rename is missing.
     const bool is_misplaced = written.contains(number);
@@ -181,7 +184,7 @@ Evidence evidence_in_files(const Question& question, const Generation& newest,
                          (contains(passed, there.rank) || !account.wrote.contains(there.rank));
     const Generation* const shown = find(question.generations, there.generation);
     const bool is_left_over =
-        is_stub && shown != nullptr && without != nullptr && is_older(*shown, *without);
+        is_stub && shown != nullptr && superseded_by != nullptr && is_older(*shown, *superseded_by);
     if (is_done || is_left_over) continue;
     ++evidence.missing;
     evidence.is_certain |= !is_accounted || is_misplaced;
@@ -191,19 +194,24 @@ Evidence evidence_in_files(const Question& question, const Generation& newest,
   return evidence;
 }
 
-/// True if a native file without a note lies at one of the names. Who opens it gets the file as it is,
-/// whatever is opened at the other names.
-bool has_bare_native_file(const Question& question, std::uint32_t rank_count) {
+/// True if a native file without a note lies at one of the names of the set. The rank that opens it gets the file as it
+/// is, whatever the other ranks open.
+bool has_bare_native_file(const Question& question, const Generation& newest) {
+  std::set<FileNumber> written;  // with {part}, files of other numbers are no files of the set
+  if (question.by_part) {
+    for (const auto& [path, member] : newest.members)
+      written.insert(number_of(member, newest.name.masked_name));
+  }
   return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
-    return (question.by_part || entry.first < rank_count) &&
-           entry.second.kind == AtName::Kind::native_file;
+    const bool is_of_set =
+        question.by_part ? written.contains(entry.first) : entry.first < newest.account.rank_count;
+    return is_of_set && entry.second.kind == AtName::Kind::native_file;
   });
 }
 
 /// True if the earlier generation has a part for each name of the newest generation, so that each
 /// rank gets a part.
 bool covers(const Question& question, const Generation& earlier, const Generation& newest) {
-  if (has_bare_native_file(question, newest.account.rank_count)) return false;
   if (question.renamed) {
     // The earlier generation used these names only if at least one of its stubs still does.
     const bool shown =
@@ -222,6 +230,7 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
 /// there is none.
 const Generation* whole_before(const Question& question, const Generation& newest) {
   const Generation* before = nullptr;
+  if (has_bare_native_file(question, newest)) return before;
   for (const Generation& earlier : question.generations) {
     if (!is_older(earlier, newest) || earlier.damaged) continue;
     if (wholeness(earlier.account) != Wholeness::whole) continue;
@@ -269,9 +278,9 @@ Choice choose_now(const Question& question, Evidence& evidence) {
     return choice;
   }
   choice.newest = newest->name;
-  const Generation* const before = whole_before(question, *newest);
+  const Generation* before = question.by_part ? whole_before(question, *newest) : nullptr;
   evidence = question.by_part
-                 ? evidence_in_files(question, *newest, complete_without(question, *newest, before))
+                 ? evidence_in_files(question, *newest, superseding(question, *newest, before))
                  : evidence_against(question, *newest);
   choice.missing = evidence.missing;
   if (evidence.missing == 0) {
@@ -288,6 +297,7 @@ Choice choose_now(const Question& question, Evidence& evidence) {
     choice.kind = Choice::Kind::unknown;
     return choice;
   }
+  if (!question.by_part) before = whole_before(question, *newest);
   choice.kind = before == nullptr ? Choice::Kind::no_whole : Choice::Kind::previous;
   if (before != nullptr) choice.given = before->name;
   return choice;

@@ -126,8 +126,8 @@ struct AtName {
   bool available = false;         ///< a container, or the stage of this node, has the stub's part
   std::uint64_t modified_ns = 0;  ///< of a native file; 0: not known
   std::uint32_t rank = 0;         ///< that wrote it, as its stub says
-  /// Others may add files to the directory, and the file was written below another one than the opened file: a
-  /// neighbour may have moved a file of this user's there.
+  /// With Question::by_part: others may add files to the directory, and this file was not written there, but the opened
+  /// one was. A neighbour may have moved this file there.
   bool may_be_planted = false;
 };
 
@@ -176,9 +176,8 @@ struct Choice {
 /// Chooses the newest generation that the present names show. That generation is incomplete if the
 /// path of a rank that is not accounted for still shows an older generation, or a part that no
 /// stage and no container has. In that case the newest earlier whole generation of exactly these
-/// names is chosen. With Question::by_part nobody knows which files a rank still had to write: the
-/// generation is incomplete if the ranks are not all accounted for and a file is left that the
-/// earlier whole generation wrote.
+/// names is chosen. With Question::by_part nobody knows which files a rank still had to write, so
+/// the files that are there decide (docs/design/restart.md, "Files that {part} names").
 Choice choose_generation(Question question);
 
 }  // namespace mcr::restart

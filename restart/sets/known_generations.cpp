@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -129,13 +130,14 @@ std::map<FileNumber, std::vector<std::string>> paths_of_ranks(const std::string&
   return found;
 }
 
-std::map<FileNumber, std::vector<std::string>> paths_of_parts(const std::string& path,
-                                                              const std::string& masked_name,
-                                                              FileNumber number) {
-  std::map<FileNumber, std::vector<std::string>> found;
-  for (auto& [other, sibling] : part_files(masked_name)) found[other] = {std::move(sibling)};
-  found[number] = {path};
-  return found;
+PartFiles paths_of_parts(const std::string& path, const std::string& masked_name, FileNumber number,
+                         Look& look) {
+  auto found = part_files(masked_name);
+  // In a directory that may only be entered, no other rank finds the others' files either.
+  if (!found && found.error().system_error != EACCES) look.note(found.error());
+  PartFiles files = found ? *std::move(found) : PartFiles();
+  files[number] = {path};
+  return files;
 }
 
 }  // namespace
@@ -151,12 +153,13 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
                      static_cast<std::ptrdiff_t>(std::min(base.size() + 1, masked_name.size())),
                  masked_name.end(), '/') +
       1);
-  const std::string written_in = above_tail(written_as, components);
-  struct stat shared {};
-  const bool may_be_planted = system_calls().fstatat(AT_FDCWD, base.c_str(), &shared, 0) == 0 &&
-                              others_may_only_add(shared);
+  const std::string here = above_tail(path, components);
   const bool by_part = is_numbered_by_part(masked_name);
-  const auto files = by_part ? paths_of_parts(path, masked_name, number)
+  struct stat shared {};
+  const bool may_be_planted = by_part && above_tail(written_as, components) == here &&
+                              system_calls().fstatat(AT_FDCWD, base.c_str(), &shared, 0) == 0 &&
+                              others_may_only_add(shared);
+  const auto files = by_part ? paths_of_parts(path, masked_name, number, look)
                              : paths_of_ranks(path, masked_name, static_cast<std::uint32_t>(number),
                                               rank_count, look);
   RealPaths real_paths;
@@ -171,7 +174,7 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
       if (there.kind == AtName::Kind::nothing) continue;
       if (stub) {
         there.rank = stub->rank;
-        there.may_be_planted = may_be_planted && above_tail(stub->path, components) != written_in;
+        there.may_be_planted = may_be_planted && above_tail(stub->path, components) != here;
       }
       present.paths[other] = sibling;
       if (stub && is_native) present.natives.insert(other);

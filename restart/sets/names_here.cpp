@@ -47,6 +47,8 @@ NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace fou
     here.masked_name =
         present_mask(stub, path, written, place.directory, owner_of(stub, path), look);
   }
+  // Numbers of more than 18 digits tell no files apart.
+  if (has_part && !masked_number(path, here.masked_name)) here.masked_name.clear();
   return here;
 }
 

@@ -7,20 +7,17 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "codecs/base/result.hpp"
 #include "restart/sets/generations.hpp"
 
 namespace mcr::restart {
 
-/// Returns the paths that fit `masked_name`, a path, by the number at its {part}. Of several paths with the same
-/// number (3 and 03), the first in the order of names counts. Empty if the directory cannot be listed.
-/// `is_numbered_by_part(masked_name)` must hold.
-std::map<FileNumber, std::string> part_files(std::string_view masked_name);
-
-/// `written_as` is the path of a file when it was written as `written_mask`, and `path` its present path. Returns the
-/// mask of the present path: with {part} where the same number stands; of several such places, the one that makes
-/// the mask most like `written_mask`. Empty if the number does not stand there.
-std::string renamed_part_mask(const std::string& path, const std::string& written_as,
-                              const std::string& written_mask);
+/// By the number at {part}; several paths may have one number (3 and 03).
+using PartFiles = std::map<FileNumber, std::vector<std::string>>;
+/// Returns the paths that fit `masked_name`, a path for which `is_numbered_by_part()` holds. None if the directory is gone. An error
+/// if it cannot be listed.
+Result<PartFiles> part_files(std::string_view masked_name);
 
 }  // namespace mcr::restart

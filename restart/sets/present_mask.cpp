@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -33,8 +34,7 @@ std::string with_short_words(std::string text) {
   return text;
 }
 
-}  // namespace
-
+/// Returns the length of the longest common subsequence of the ends of two masked names.
 std::size_t likeness(const std::string& masked_a, const std::string& masked_b) {
   const auto end_of = [](const std::string& masked) {
     const std::string text = with_short_words(masked);
@@ -53,8 +53,6 @@ std::size_t likeness(const std::string& masked_a, const std::string& masked_b) {
   }
   return row.back();
 }
-
-namespace {
 
 class Masks {
  public:
@@ -191,6 +189,29 @@ std::string present_mask(const Stub& stub, const std::string& path,
                          const std::vector<std::string>& written, const std::string& containers,
                          uid_t owner, Look& look) {
   return Masks(containers, owner, look).choose(stub, path, written);
+}
+
+std::string renamed_part_mask(const std::string& path, const std::string& written_as,
+                              const std::string& written_mask) {
+  const auto number = masked_number(written_as, written_mask);
+  if (!number || *number >= std::numeric_limits<std::uint32_t>::max()) return {};
+  constexpr std::string_view rank_word = "{rank}";
+  constexpr std::string_view part_word = "{part}";
+  std::string best;
+  std::size_t best_likeness = 0;
+  // The number takes the place of a rank.
+  for (std::string mask : masked_names(path, static_cast<std::uint32_t>(*number),
+                                       std::numeric_limits<std::uint32_t>::max())) {
+    const std::size_t word = mask.find(rank_word);
+    if (word == std::string::npos) continue;
+    mask.replace(word, rank_word.size(), part_word);
+    if (!is_numbered_by_part(mask)) continue;
+    const std::size_t like = likeness(mask, written_mask);
+    if (!best.empty() && like <= best_likeness) continue;
+    best = std::move(mask);
+    best_likeness = like;
+  }
+  return best;
 }
 
 }  // namespace mcr::restart

@@ -6,7 +6,6 @@
 
 #include <sys/types.h>
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -26,7 +25,10 @@ std::string present_mask(const Stub& stub, const std::string& path,
                          const std::vector<std::string>& written, const std::string& containers,
                          uid_t owner, Look& look);
 
-/// Returns how much two masked names have in common: the length of the longest common subsequence of their ends.
-std::size_t likeness(const std::string& masked_a, const std::string& masked_b);
+/// `written_as` is the path of a file when it was written as `written_mask`, and `path` its present path. Returns the
+/// mask of the present path: with {part} where the same number stands; of several such places, the one that makes
+/// the mask most like `written_mask`. Empty if the number does not stand there.
+std::string renamed_part_mask(const std::string& path, const std::string& written_as,
+                              const std::string& written_mask);
 
 }  // namespace mcr::restart

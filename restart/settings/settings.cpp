@@ -24,7 +24,8 @@ constexpr std::array table = std::to_array<SettingRow>({
      "Which files are captured. auto: in a job of several ranks, files whose name contains the "
      "rank; in a job of one process, every file. *: all files. GLOB: files that match the pattern. "
      "In a pattern, {rank} stands for the rank, {part} for a number of the file's own, and {set} "
-     "for text that differs from set to set."},
+     "for text that differs from set to set. In a list, patterns with {rank} or {part} come "
+     "first."},
     {"stage", "/dev/shm/mcr-<uid>", text, "DIRECTORY",
      "Directory on a memory file system that holds parts until they are committed."},
     {"stage_limit", "auto", size, "auto|SIZE",

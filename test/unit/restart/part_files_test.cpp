@@ -9,6 +9,7 @@
 
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/generations.hpp"
+#include "restart/sets/present_mask.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 
@@ -64,9 +65,11 @@ TEST_CASE("the files of all numbers are found, and no others") {
   for (const char* name : {"ck.0.h5", "ck.17.h5", "ck.017.h5", "ck.x.h5", "ck.3.h5.old"})
     std::ofstream(directory + "/" + name) << "x";
   const auto found = part_files(directory + "/ck.{part}.h5");
-  CHECK(found == std::map<FileNumber, std::string>{{0, directory + "/ck.0.h5"},
-                                                   {17, directory + "/ck.017.h5"}});
-  CHECK(part_files(directory + "/nowhere/ck.{part}.h5").empty());
+  REQUIRE(found);
+  CHECK(*found == PartFiles{{0, {directory + "/ck.0.h5"}},
+                            {17, {directory + "/ck.017.h5", directory + "/ck.17.h5"}}});
+  const auto nowhere = part_files(directory + "/nowhere/ck.{part}.h5");
+  CHECK((nowhere && nowhere->empty()));
 }
 
 TEST_CASE("one {part} and no other word tells files apart") {
@@ -139,6 +142,44 @@ TEST_CASE("a part that no stage and no container has makes the set incomplete") 
   const auto now = generation("A", 1, 20, {{0, 0}, {1, 1}, {2, 2}});
   const auto choice = choose({old, now}, {{0, shows(now, 0)}, {3, shows(now, 3, false)}});
   CHECK(choice.kind == Answer::previous);
+}
+
+TEST_CASE("a native file without a note counts only where the set has a file") {
+  const auto old = of_all_ranks("A", 0, 10);
+  const auto now = generation("A", 1, 20'000'000'000'000, {{0, 0}, {1, 1}, {2, 2}, {3, 3}});
+  AtName native;
+  native.kind = AtName::Kind::native_file;
+  native.modified_ns = 1;
+  const std::map<FileNumber, AtName> files = {
+      {0, shows(now, 0)}, {1, shows(now, 1)}, {2, shows(now, 2)}, {3, shows(now, 3)}};
+  auto with_another = files;
+  with_another[99] = native;
+  CHECK(choose({old, now}, with_another).kind == Answer::as_it_is);
+  auto replaced = files;
+  replaced[3] = native;
+  CHECK(choose({old, now}, replaced).missing == 1);
+}
+
+TEST_CASE(
+    "a file that a neighbour may have moved there decides nothing, unless it has the number of a "
+    "file of the set") {
+  const auto old = of_all_ranks("A", 0, 10);
+  const auto now = of_all_ranks("A", 1, 20);
+  auto other = generation("B", 0, 30, {{7, 0}});
+  other.account.rank_count = 1;
+  AtName planted = shows(other, 0);
+  planted.may_be_planted = true;
+  const auto whole = choose({old, now, other}, {{0, shows(now, 0)}, {7, planted}});
+  CHECK(whole.kind == Answer::as_it_is);
+  CHECK(whole.newest == now.name);
+  CHECK(choose({old, now, other}, {{0, shows(now, 0)}, {3, planted}}).missing == 1);
+}
+
+TEST_CASE("a file that cannot be read leaves the set unknown") {
+  const auto now = of_all_ranks("A", 1, 20);
+  AtName damaged;
+  damaged.kind = AtName::Kind::unreadable;
+  CHECK(choose({now}, {{0, shows(now, 0)}, {3, damaged}}).kind == Answer::unknown);
 }
 
 TEST_CASE("no file speaks against the newest set: it is given without a warning") {

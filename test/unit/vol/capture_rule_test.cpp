@@ -84,7 +84,7 @@ TEST_CASE("the result says whether auto decided") {
   CHECK_FALSE(by_auto("*", "/x/ckpt_3.h5"));
 }
 
-TEST_CASE("the first item that matches decides") {
+TEST_CASE("of the items without {rank} and {part}, the first that matches decides") {
   CHECK(names("*.nc;ckpt_{rank}.h5", "/x/ckpt_3.h5") ==
         std::vector<std::string>{"/x/ckpt_{rank}.h5"});
   CHECK(names("*.nc", "/x/ckpt_3.h5").empty());

@@ -202,7 +202,11 @@ bool is_own_group(gid_t group) {
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
-bool may_give_to(gid_t group) { return ::geteuid() == 0 || is_own_group(group); }
+bool can_have_group(const File& directory, gid_t group) {
+  if (::geteuid() == 0 || is_own_group(group)) return true;
+  const auto status = directory.status();
+  return status && (status->st_mode & S_ISGID) != 0 && status->st_gid == group;
+}
 
 Result<void> copy_attributes(const File& from, const File& to) {
   return copy_attributes(from, to, MCR_TRY(access_of(from)));

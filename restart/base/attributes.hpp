@@ -52,8 +52,9 @@ Result<void> give_access(const File& file, const Access& access);
 
 /// True if this user is a member of the group.
 bool is_own_group(gid_t group);
-/// True if this user may give a file of his to the group.
-bool may_give_to(gid_t group);
+/// True if this user can make a file of that group in the directory: as a member, or because the directory gives its
+/// group to new files.
+bool can_have_group(const File& directory, gid_t group);
 
 /// Copies access, `user.*` attributes and security label of `from` to `to`, which takes the place
 /// of `from`. If another user owns `from`, only its mode counts: `to` gets the mode of a new file

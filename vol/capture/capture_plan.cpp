@@ -60,8 +60,9 @@ bool is_mount_point(const ResolvedPath& place) {
 bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
   return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-         restart::may_give_to(status.st_gid) && has_one_name(place, container_dir) &&
-         !is_mount_point(place) && faccessat(place.home->descriptor(), ".", W_OK | X_OK, 0) == 0;
+         restart::can_have_group(*place.home, status.st_gid) &&
+         has_one_name(place, container_dir) && !is_mount_point(place) &&
+         faccessat(place.home->descriptor(), ".", W_OK | X_OK, 0) == 0;
 }
 
 // True if the path itself contains a mask word: its masked name would be ambiguous.

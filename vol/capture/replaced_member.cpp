@@ -103,7 +103,8 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
     return std::optional<NativeReplacement>();
   const struct stat& status = *place->status;
   const int home = place->home->descriptor();
-  if (status.st_uid != geteuid() || !restart::may_give_to(status.st_gid) || faccessat(home, place->name.c_str(), W_OK, 0) != 0 ||
+  if (status.st_uid != geteuid() || !restart::can_have_group(*place->home, status.st_gid) ||
+      faccessat(home, place->name.c_str(), W_OK, 0) != 0 ||
       faccessat(home, ".", W_OK | X_OK, 0) != 0) {
     return std::optional<NativeReplacement>();
   }

@@ -260,12 +260,11 @@ void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts
                         const StubHandles* stubs) {
   const auto status = place.directory.status();
   if (!status || !is_open_to_removers(*status)) return;
-  for (const LockedPart& part : parts) {
+  const bool is_closed = std::any_of(parts.begin(), parts.end(), [&](const LockedPart& part) {
     const auto directory = directory_of(part, stubs);
-    if (!directory || !restart::keeps_writers_out(*directory, place.outer)) continue;
-    make_sticky_if_open(place.directory);
-    return;
-  }
+    return directory && restart::keeps_writers_out(*directory, place.outer);
+  });
+  if (is_closed) make_sticky_if_open(place.directory);
 }
 
 void make_sticky_if_open(const File& directory) {

@@ -52,6 +52,7 @@ bool OthersDirectories::others_may_rename_in(const struct stat& directory) const
   if ((base_mode_ & S_IWOTH) != 0) return false;
   const mode_t more = directory.st_mode & ~base_mode_;
   if ((more & S_IWOTH) != 0) return true;
+  // Many systems give each user a group of his own, in which nobody else is.
   if ((directory.st_mode & S_IWGRP) == 0 || directory.st_gid == ::getegid()) return false;
   return (more & S_IWGRP) != 0 || directory.st_gid != base_group_;
 }

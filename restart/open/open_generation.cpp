@@ -197,9 +197,7 @@ class View {
   [[nodiscard]] bool lies_beside_others(const Generation& own) const {
     const auto files = part_files(here_.masked_name);
     if (!files) return true;
-    std::set<FileNumber> numbers;
-    for (const auto& [path, member] : own.members)
-      numbers.insert(number_of(member, own.name.masked_name));
+    const std::set<FileNumber> numbers = numbers_of(own);
     return std::any_of(files->begin(), files->end(),
                        [&](const auto& entry) { return !numbers.contains(entry.first); });
   }

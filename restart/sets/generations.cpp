@@ -160,9 +160,7 @@ Evidence evidence_in_files(const Question& question, const Generation& newest,
       std::count_if(failed.begin(), failed.end(), [&](std::uint32_t rank) {
         return !account.wrote.contains(rank) && !contains(passed, rank);
       }));
-  std::set<FileNumber> written;
-  for (const auto& [path, member] : newest.members)
-    written.insert(number_of(member, newest.name.masked_name));
+  const std::set<FileNumber> written = numbers_of(newest);
   Evidence evidence;
   evidence.is_certain = ranks_failed > 0;
   for (const auto& [number, there] : question.present) {
@@ -197,11 +195,9 @@ Evidence evidence_in_files(const Question& question, const Generation& newest,
 /// True if a native file without a note lies at one of the names of the set. The rank that opens it gets the file as it
 /// is, whatever the other ranks open.
 bool has_bare_native_file(const Question& question, const Generation& newest) {
-  std::set<FileNumber> written;  // with {part}, files of other numbers are no files of the set
-  if (question.by_part) {
-    for (const auto& [path, member] : newest.members)
-      written.insert(number_of(member, newest.name.masked_name));
-  }
+  // With {part}, files of other numbers are no files of the set.
+  const std::set<FileNumber> written =
+      question.by_part ? numbers_of(newest) : std::set<FileNumber>();
   return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
     const bool is_of_set =
         question.by_part ? written.contains(entry.first) : entry.first < newest.account.rank_count;
@@ -348,6 +344,13 @@ FileNumber number_of(const Member& member, const std::string& masked_name) {
   const auto components =
       static_cast<std::size_t>(std::count(member.path.begin(), member.path.end(), '/')) + 1;
   return masked_number(member.path, path_tail(masked_name, components)).value_or(member.rank);
+}
+
+std::set<FileNumber> numbers_of(const Generation& generation) {
+  std::set<FileNumber> numbers;
+  for (const auto& [path, member] : generation.members)
+    numbers.insert(number_of(member, generation.name.masked_name));
+  return numbers;
 }
 
 Choice choose_generation(Question question) {

@@ -145,6 +145,8 @@ struct StageLook {
 
 /// Returns the number by which a member is told from the others of a set with that masked name.
 FileNumber number_of(const Member& member, const std::string& masked_name);
+/// Returns the numbers of all members.
+std::set<FileNumber> numbers_of(const Generation& generation);
 
 struct Question {
   GenerationName own;     ///< the generation that the stub at the opened path names

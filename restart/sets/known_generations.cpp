@@ -102,10 +102,6 @@ bool has_parts(const LaunchDirectory& directory) {
   return false;
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns the path without its last components.
 std::string above_tail(const std::string& path, std::size_t components) {
   return path.substr(0, path.size() - path_tail(path, components).size());

@@ -17,8 +17,8 @@ namespace mcr::restart {
 
 /// The stubs at the paths of all ranks under `masked_name` (with {part}: at all paths that fit it), and the notes about
 /// native files at these paths that the files' own ranks find (note_about()). `path` is the path of the file `number`,
-/// and `owner` owns the file there; `written_as` is its path in its own stub. Stubs and notes that do not count for a file of `owner` are left out. The
-/// generations in `at` lack their masked names (name_generations()).
+/// and `owner` owns the file there; `written_as` is its path in its own stub. Stubs and notes that do not count
+/// for a file of `owner` are left out. The generations in `at` lack their masked names (name_generations()).
 struct PresentNames {
   std::map<FileNumber, AtName> at;
   std::map<FileNumber, Stub> stubs;  ///< for native files: the stubs in their notes

@@ -131,7 +131,15 @@ TEST_CASE("a rank that wrote one file may have had another to write: the set is 
 TEST_CASE("all files of a set were written, and some were not renamed: the set before is given") {
   auto old = of_all_ranks("A", 0, 10);
   auto now = of_all_ranks("A", 1, 20);
-  old.name.masked_name = now.name.masked_name = "/out/ck.{part}.h5";
+  for (Generation* const it : {&old, &now}) {  // written as tmp.N.h5
+    it->name.masked_name = "/out/tmp.{part}.h5";
+    std::map<std::string, Member> members;
+    for (auto [path, member] : it->members) {
+      member.path = "tmp" + path.substr(2);
+      members[member.path] = member;
+    }
+    it->members = std::move(members);
+  }
   const auto choice = choose({old, now}, {{0, shows(now, 0)}, {1, shows(old, 1)}}, true);
   CHECK(choice.kind == Answer::previous);
   CHECK(choice.given == old.name);

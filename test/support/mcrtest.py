@@ -35,6 +35,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import uuid
@@ -214,6 +215,7 @@ class Test:
                 hosts = ",".join(["localhost"] + [f"127.0.0.{n + 1}" for n in range(1, nodes)])
                 launcher = launcher + ["-launcher", "fork", "-hosts", hosts, "-ppn", str(ranks // nodes)]
                 if mcr:
+                    environment["MCR_TEST_STARTED"] = tempfile.mkdtemp(prefix="started-", dir=self.dir.parent)
                     words = [str(SOURCE / "test/support/on_node"), str(ranks // nodes), environment["MCR_STAGE"]] + words
             words = launcher + ["-n", str(ranks)] + words
         return Job(self, words, environment, cwd or self.dir)

@@ -336,8 +336,8 @@ class View {
     // The stub's container may have been made meanwhile, under another of the stub's masked names.
     if (!is_known(stub_, generations_) && stub_.masked_names.size() > 1 && find_place(look))
       generations_ = stored_generations(here_.place, here_.components, false, look);
-    present_ = present_names(path_, here_.masked_name, number_, stub_.rank_count,
-                             where_notes_are_found(), here_.place.owner, stub_.path, look);
+    present_ = present_names({path_, number_, stub_.path, here_.place.owner}, here_.masked_name,
+                             stub_.rank_count, where_notes_are_found(), look);
     here_.renamed = here_.renamed || another_was_renamed();
     if (here_.renamed) add_generations_of_stubs(look);
     name_generations(present_, generations_);
@@ -376,7 +376,9 @@ class View {
   [[nodiscard]] bool another_was_renamed() const {
     return std::any_of(present_.stubs.begin(), present_.stubs.end(), [&](const auto& entry) {
       const auto& [number, stub] = entry;
-      if (stub.launch == opener_.launch || present_.linked.contains(number)) return false;
+      if (stub.launch == opener_.launch || present_.linked.contains(number) ||
+          present_.at.at(number).may_be_planted)
+        return false;
       return path_tail(stub.path, here_.named_components) !=
              path_tail(present_.paths.at(number), here_.named_components);
     });

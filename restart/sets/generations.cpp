@@ -192,16 +192,26 @@ Evidence evidence_in_files(const Question& question, const Generation& newest,
   return evidence;
 }
 
+/// True if any known generation has a file of that number.
+bool is_in_any(const Question& question, FileNumber number) {
+  return std::any_of(question.generations.begin(), question.generations.end(),
+                     [&](const Generation& it) { return numbers_of(it).contains(number); });
+}
+
 /// True if a native file without a note lies at one of the names of the set. The rank that opens it gets the file as it
 /// is, whatever the other ranks open.
 bool has_bare_native_file(const Question& question, const Generation& newest) {
   // With {part}, files of other numbers are no files of the set.
   const std::set<FileNumber> written =
       question.by_part ? numbers_of(newest) : std::set<FileNumber>();
+  const auto may_be_of_rank = [&](FileNumber number, const AtName& there) {
+    return number < newest.account.rank_count &&
+           (!there.may_be_planted || is_in_any(question, number));
+  };
   return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
-    const bool is_of_set =
-        question.by_part ? written.contains(entry.first) : entry.first < newest.account.rank_count;
-    return is_of_set && entry.second.kind == AtName::Kind::native_file;
+    const auto& [number, there] = entry;
+    if (there.kind != AtName::Kind::native_file) return false;
+    return question.by_part ? written.contains(number) : may_be_of_rank(number, there);
   });
 }
 

@@ -126,8 +126,8 @@ struct AtName {
   bool available = false;         ///< a container, or the stage of this node, has the stub's part
   std::uint64_t modified_ns = 0;  ///< of a native file; 0: not known
   std::uint32_t rank = 0;         ///< that wrote it, as its stub says
-  /// With Question::by_part: others may add files to the directory, and this file was not written there, but the opened
-  /// one was. A neighbour may have moved this file there.
+  /// A neighbour may have moved this file there: others may add files to the directory, and this file was not written
+  /// there as far as is known, but the opened one was.
   bool may_be_planted = false;
 };
 

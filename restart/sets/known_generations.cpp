@@ -138,10 +138,53 @@ PartFiles paths_of_parts(const std::string& path, const std::string& masked_name
 
 }  // namespace
 
-PresentNames present_names(const std::string& path, const std::string& masked_name,
-                           FileNumber number, std::uint32_t rank_count,
-                           const std::optional<std::string>& container_dir, uid_t owner,
-                           const std::string& written_as, Look& look) {
+namespace {
+
+/// Tells which files a neighbour may have moved to their names: others may add files to the directory, and the file was
+/// not written there, although the opened one was. Of a native file without a note nobody knows where it was written.
+class Planted {
+ public:
+  Planted(const OpenedStub& opened, const std::string& base, std::size_t components)
+      : base_(base),
+        components_(components),
+        here_(above_tail(opened.path, components)),
+        is_possible_(above_tail(opened.written_as, components) == here_) {}
+
+  bool may_be(const std::string& path, const std::optional<Stub>& stub) {
+    if (!is_possible_ || (stub && above_tail(stub->path, components_) == here_)) return false;
+    return others_may_add(base_) || others_may_add(parent_of(path));
+  }
+
+ private:
+  bool others_may_add(const std::string& directory) {
+    const auto [found, is_new] = may_add_.try_emplace(directory);
+    struct stat status {};
+    if (is_new)
+      found->second = system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, 0) == 0 &&
+                      others_may_only_add(status);
+    return found->second;
+  }
+
+  const std::string& base_;
+  std::size_t components_;
+  std::string here_;
+  bool is_possible_;
+  std::map<std::string, bool> may_add_;  ///< by directory
+};
+
+/// What lies at one path.
+struct Found {
+  AtName there;
+  std::optional<Stub> stub;  ///< for a native file: the stub in its note
+  bool is_native = false;
+  std::optional<std::string> linked;  ///< PresentNames::linked
+};
+
+}  // namespace
+
+PresentNames present_names(const OpenedStub& opened, const std::string& masked_name,
+                           std::uint32_t rank_count,
+                           const std::optional<std::string>& container_dir, Look& look) {
   PresentNames present;
   const std::string base = shared_directory(masked_name);
   const auto components = static_cast<std::size_t>(
@@ -149,41 +192,46 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
                      static_cast<std::ptrdiff_t>(std::min(base.size() + 1, masked_name.size())),
                  masked_name.end(), '/') +
       1);
-  const std::string here = above_tail(path, components);
   const bool by_part = is_numbered_by_part(masked_name);
-  struct stat shared {};
-  const bool may_be_planted = by_part && above_tail(written_as, components) == here &&
-                              system_calls().fstatat(AT_FDCWD, base.c_str(), &shared, 0) == 0 &&
-                              others_may_only_add(shared);
-  const auto files = by_part ? paths_of_parts(path, masked_name, number, look)
-                             : paths_of_ranks(path, masked_name, static_cast<std::uint32_t>(number),
-                                              rank_count, look);
+  const auto files =
+      by_part ? paths_of_parts(opened.path, masked_name, opened.number, look)
+              : paths_of_ranks(opened.path, masked_name, static_cast<std::uint32_t>(opened.number),
+                               rank_count, look);
+  Planted planted(opened, base, components);
   RealPaths real_paths;
   for (const auto& [other, paths] : files) {
     if (look.is_over()) break;
-    AtName there;
-    for (const std::string& sibling : paths) {
-      bool is_native = false;
-      auto stub = read_stub_at(sibling, container_dir, base, owner, there, is_native, look);
+    std::optional<std::string> at;
+    Found found;
+    for (const std::string& path : paths) {
+      Found next;
+      next.stub =
+          read_stub_at(path, container_dir, base, opened.owner, next.there, next.is_native, look);
       // A stub of another rank under this rank's name says nothing about the set.
-      if (stub && !by_part && stub->rank != other) there = AtName{};
-      if (there.kind == AtName::Kind::nothing) continue;
-      if (stub) {
-        there.rank = stub->rank;
-        there.may_be_planted = may_be_planted && above_tail(stub->path, components) != here;
+      if (next.stub && !by_part && next.stub->rank != other) continue;
+      if (next.there.kind == AtName::Kind::nothing) continue;
+      if (next.stub) {
+        next.there.rank = next.stub->rank;
+        next.linked = written_through_link(*next.stub, path, real_paths);
       }
-      present.paths[other] = sibling;
-      if (stub && is_native) present.natives.insert(other);
-      if (stub) {
-        if (auto written = written_through_link(*stub, sibling, real_paths))
-          present.linked[other] = *std::move(written);
-        for (const std::string& candidate : stub->masked_names)
-          ++present.candidates[{stub->launch, stub->sequence, candidate}];
-        present.stubs[other] = std::move(*stub);
-      }
-      break;
+      next.there.may_be_planted = !next.linked && planted.may_be(path, next.stub);
+      const bool is_better = !at || (found.there.may_be_planted && !next.there.may_be_planted);
+      if (!is_better) continue;
+      found = std::move(next);
+      at = path;
+      if (!found.there.may_be_planted) break;
     }
-    if (there.kind != AtName::Kind::nothing) present.at[other] = there;
+    if (!at) continue;
+    // The file's own rank has none, as far as this user's programs wrote.
+    if (found.stub && found.there.may_be_planted && !by_part) continue;
+    present.at[other] = found.there;
+    present.paths[other] = *at;
+    if (!found.stub) continue;
+    if (found.is_native) present.natives.insert(other);
+    if (found.linked) present.linked[other] = *std::move(found.linked);
+    for (const std::string& candidate : found.stub->masked_names)
+      ++present.candidates[{found.stub->launch, found.stub->sequence, candidate}];
+    present.stubs[other] = *std::move(found.stub);
   }
   return present;
 }

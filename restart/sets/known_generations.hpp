@@ -15,10 +15,18 @@
 
 namespace mcr::restart {
 
-/// The stubs at the paths of all ranks under `masked_name` (with {part}: at all paths that fit it), and the notes about
-/// native files at these paths that the files' own ranks find (note_about()). `path` is the path of the file `number`,
-/// and `owner` owns the file there; `written_as` is its path in its own stub. Stubs and notes that do not count
-/// for a file of `owner` are left out. The generations in `at` lack their masked names (name_generations()).
+/// The stub whose file is opened.
+struct OpenedStub {
+  const std::string& path;
+  FileNumber number;              ///< at {rank} or {part} in the masked name
+  const std::string& written_as;  ///< its path in the stub
+  uid_t owner;                    ///< of the stub
+};
+
+/// The stubs at the paths of all ranks under a masked name (with {part}: at all paths that fit it), and the notes about
+/// native files at these paths that the files' own ranks find (note_about()). Stubs and notes that do not count
+/// for a file of OpenedStub::owner are left out, and so are files of ranks that may be planted
+/// (AtName::may_be_planted). The generations in `at` lack their masked names (name_generations()).
 struct PresentNames {
   std::map<FileNumber, AtName> at;
   std::map<FileNumber, Stub> stubs;  ///< for native files: the stubs in their notes
@@ -30,10 +38,9 @@ struct PresentNames {
   /// How many of the stubs may belong to a generation, by each of their masked names.
   std::map<GenerationName, std::size_t> candidates;
 };
-PresentNames present_names(const std::string& path, const std::string& masked_name,
-                           FileNumber number, std::uint32_t rank_count,
-                           const std::optional<std::string>& container_dir, uid_t owner,
-                           const std::string& written_as, Look& look);
+PresentNames present_names(const OpenedStub& opened, const std::string& masked_name,
+                           std::uint32_t rank_count,
+                           const std::optional<std::string>& container_dir, Look& look);
 
 /// Returns the name of the generation that the stub's part belongs to. A stub has several candidates
 /// for its masked name: the one of a known generation counts, else the one that most of the present

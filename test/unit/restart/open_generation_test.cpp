@@ -550,15 +550,14 @@ TEST_CASE("a look ends when its time is over, and says so") {
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
   Look look(0);
   const std::string mask = run.out + "/c.{rank}.h5";
-  const auto present = present_names(run.path(0), mask, 0, ranks, std::string("mcr"), ::geteuid(),
-                                     run.path(0), look);
+  const std::string path = run.path(0);
+  const OpenedStub opened{path, 0, path, ::geteuid()};
+  const auto present = present_names(opened, mask, ranks, std::string("mcr"), look);
   CHECK(present.at.empty());
   REQUIRE(look.problem());
   CHECK(look.problem()->system_error == ETIMEDOUT);
   Look whole;
-  CHECK(present_names(run.path(0), mask, 0, ranks, std::string("mcr"), ::geteuid(), run.path(0),
-                      whole)
-            .at.size() == ranks);
+  CHECK(present_names(opened, mask, ranks, std::string("mcr"), whole).at.size() == ranks);
   CHECK_FALSE(whole.problem());
 }
 

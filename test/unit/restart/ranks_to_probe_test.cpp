@@ -78,9 +78,9 @@ TEST_CASE("listing and trying find the same names, whatever the width of the num
   const std::string path = dir + "/a_12.h5";
   const std::string masked = dir + "/a_{rank}.h5";
   Look look;
-  const auto tried =
-      present_names(path, masked, 12, ranks_looked_up, std::string("mcr"), ::geteuid(), path, look);
-  const auto listed = present_names(path, masked, 12, many, std::string("mcr"), ::geteuid(), path, look);
+  const OpenedStub opened{path, 12, path, ::geteuid()};
+  const auto tried = present_names(opened, masked, ranks_looked_up, std::string("mcr"), look);
+  const auto listed = present_names(opened, masked, many, std::string("mcr"), look);
   CHECK(ranks_of(tried) == Ranks{3, 7, 12, 1000});
   CHECK(tried.paths == listed.paths);
 }

@@ -27,6 +27,8 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/format/mask_words.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/stage/file_at.hpp"
 
@@ -241,9 +243,12 @@ class Bases {
     // A directory of the usual name, whose run lost all its stubs after it was moved.
     std::vector<std::string> warnings;
     const auto settings = effective_settings(set.home->base, warnings);
-    if (settings &&
-        restart::name_of(std::string(settings->text("container_dir"))) == set.home->name)
-      return {};
+    const std::string dir(settings ? settings->text("container_dir") : std::string_view());
+    const bool is_name = restart::steps_up_of(dir).has_value();
+    if (is_name && restart::name_of(dir) == set.home->name) return {};
+    if (!dir.empty() && !is_name && restart::name_of(dir) == set.home->name)
+      return no_stub_below_base(set) + ", and with container_dir=" + dir +
+             " mcr recover makes no stubs; `mcr unpack` writes the files";
     return no_stub_below_base(set) +
            "; no file is made there; name the directory of the checkpoints";
   }
@@ -281,7 +286,7 @@ bool is_wanted(const Claim& claim, const MovedStubs& moved) {
   if (has_stub(part) || !needs_stub(set, part)) return false;
   // A rank has one file of a set. If the program renamed it and then wrote into it, the set has its earlier part
   // at the earlier path, and before the later one.
-  const bool is_by_rank = set.name.masked_name.find("{rank}") != std::string::npos;
+  const bool is_by_rank = set.name.masked_name.find(restart::rank_word) != std::string::npos;
   const auto own = std::find_if(set.parts.begin(), set.parts.end(),
                                 [&](const StoredPart& it) { return it.part == part.part; });
   return !is_by_rank || std::none_of(own, set.parts.end(), [&](const StoredPart& later) {

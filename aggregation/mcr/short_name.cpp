@@ -15,6 +15,7 @@
 #include "restart/base/printable.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/format/container_name.hpp"
+#include "restart/format/mask_words.hpp"
 #include "restart/format/masked_name.hpp"
 
 namespace mcr::aggregation {
@@ -24,7 +25,8 @@ constexpr std::string_view files_word = "files";
 
 /// Replaces each word that stands for digits.
 std::string without_words(std::string text) {
-  constexpr std::array<std::string_view, 4> words{"{rank}", "{ranks}", "{part}", "{n}"};
+  constexpr std::array<std::string_view, 4> words{restart::rank_word, restart::ranks_word,
+                                                  restart::part_word, restart::number_word};
   for (const std::string_view word : words) {
     for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at))
       text.replace(at, word.size(), "N");

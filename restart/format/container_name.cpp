@@ -7,6 +7,7 @@
 
 #include "codecs/base/checksum.hpp"
 #include "restart/base/name_text.hpp"
+#include "restart/format/mask_words.hpp"
 #include "restart/format/masked_name.hpp"
 
 namespace mcr::restart {
@@ -54,7 +55,7 @@ std::string prefix_of(std::string_view relative, std::string_view launch, std::u
 /// same for all parts.
 std::size_t end_of_base(std::string_view masked_name) {
   const std::size_t mask =
-      std::min({masked_name.find("{rank"), masked_name.find("{part}"), masked_name.size()});
+      std::min({masked_name.find("{rank"), masked_name.find(part_word), masked_name.size()});
   return masked_name.substr(0, mask).rfind('/');
 }
 

@@ -5,14 +5,10 @@
 #include <utility>
 
 #include "restart/format/journal.hpp"
+#include "restart/format/mask_words.hpp"
 
 namespace mcr::restart {
 namespace {
-
-constexpr std::string_view rank_word = "{rank}";
-constexpr std::string_view ranks_word = "{ranks}";
-constexpr std::string_view part_word = "{part}";
-constexpr std::string_view number_word = "{n}";
 
 /// At most this many runs that equal the rank are tried, which keeps the candidates few. Few paths
 /// have more such runs.

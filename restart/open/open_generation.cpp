@@ -13,13 +13,12 @@
 #include "restart/base/file_identity.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
-#include "restart/base/time_stamp.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/open/drain_progress.hpp"
+#include "restart/open/mix_text.hpp"
 #include "restart/open/newer_native_file.hpp"
 #include "restart/open/open_part.hpp"
 #include "restart/sets/decision.hpp"
@@ -371,16 +370,20 @@ class View {
     return choose_generation(std::move(question));
   }
 
-  /// True if a file of another rank has not the name under which it was written. All ranks then
-  /// choose by the rule for renamed files.
+  /// True if a file of another rank has not the name under which it was written, or was written below another
+  /// directory than the opened file. All ranks then choose by the rule for renamed files.
   [[nodiscard]] bool another_was_renamed() const {
+    const auto base_of = [&](const std::string& path) {
+      return path.substr(0, path.size() - path_tail(path, here_.components).size());
+    };
     return std::any_of(present_.stubs.begin(), present_.stubs.end(), [&](const auto& entry) {
       const auto& [number, stub] = entry;
       if (stub.launch == opener_.launch || present_.linked.contains(number) ||
           present_.at.at(number).may_be_planted)
         return false;
       return path_tail(stub.path, here_.named_components) !=
-             path_tail(present_.paths.at(number), here_.named_components);
+                 path_tail(present_.paths.at(number), here_.named_components) ||
+             base_of(stub.path) != base_of(stub_.path);
     });
   }
 
@@ -404,7 +407,7 @@ class View {
   [[nodiscard]] Error still_draining(const Choice& choice) const {
     return Error{Cause::system,
                  path_ + " cannot be opened yet: files of the launch that wrote it (" +
-                     text_of(choice.newest) + ") are still in this node's stage, " +
+                     text().of_name(choice.newest) + ") are still in this node's stage, " +
                      stub_.launch_directory +
                      ", and within read_wait= the leader of that launch brought none of them to "
                      "storage. `mcr "
@@ -434,16 +437,8 @@ class View {
       if (!recorded && recorded.error().cause == Cause::damaged) return recorded.error();
       return obey(recorded ? recorded->decision : Decision{false, choice.given, choice.newest});
     }
-    const std::string newest = here_.masked_name + " (" + text_of(choice.newest) + ")";
-    if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown) {
-      const std::string earlier = choice.kind == Choice::Kind::previous
-                                      ? "mix=previous opens the whole set before it (" +
-                                            text_of(choice.given) + ")" + how_far_back(choice) +
-                                            ", and `mcr unpack` writes that set as plain files"
-                                      : "there is no whole set before it that all ranks can open";
-      return Error{Cause::usage, "the set " + newest + " " + what_is_wrong(choice) +
-                                     ". The open was refused (mix=refuse); " + earlier};
-    }
+    if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown)
+      return Error{Cause::usage, text().of_refusal(choice)};
     Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
     bool is_first = true;
     if (is_launch()) {
@@ -456,80 +451,10 @@ class View {
         decision = recorded->decision;
       }
     }
-    if (is_first) warn(choice, newest);
+    const bool is_to_warn = is_first && (choice.kind != Choice::Kind::unknown || is_launch());
+    if (const std::string warning = text().of_warning(choice); is_to_warn && !warning.empty())
+      log_warning_once("mix " + here_.masked_name, warning);
     return obey(decision);
-  }
-
-  /// Says why the newest set is not whole: one of its containers is damaged, or ranks have written
-  /// no file of the set.
-  [[nodiscard]] std::string what_is_wrong(const Choice& choice) const {
-    const auto newest = std::find_if(generations_.begin(), generations_.end(),
-                                     [&](const auto& it) { return it.name == choice.newest; });
-    if (newest != generations_.end() && !newest->damaged_container.empty())
-      return "cannot be read whole, because its container " + newest->damaged_container +
-             " is damaged (`mcr verify` says which ranks can be restored)";
-    const std::string missing =
-        std::to_string(choice.missing) + " of " + std::to_string(stub_.rank_count) + " ranks";
-    if (const std::string node = node_of_closed_stage(choice.newest); !node.empty()) {
-      const std::string user = user_text(here_.place.owner);
-      return "is not in storage yet, as far as " + user_text(::geteuid()) + " can see: files of " +
-             missing + " may still be in the memory of " + user + "'s processes on the node " +
-             node + ". `mcr drain` there, as " + user + ", waits until they are in storage";
-    }
-    if (by_part())
-      return "is incomplete: " + std::to_string(choice.missing) +
-             (choice.missing == 1 ? " file of these names is" : " files of these names are") +
-             " missing or of another set";
-    return "is incomplete: " + missing + " have no file of it" +
-           (here_.renamed ? " under these names" : "");
-  }
-
-  /// If another user wrote the set, and parts that are in no container may be in a stage that only that user
-  /// may read, returns the node of the stage; else "".
-  [[nodiscard]] std::string node_of_closed_stage(const GenerationName& newest) const {
-    if (here_.place.owner == ::geteuid()) return {};
-    for (const auto& [number, stub] : present_.stubs) {
-      struct stat status {};
-      const bool is_missing = present_.at.at(number).generation == newest &&
-                              lost_in_.contains({stub.node, stub.launch_directory});
-      // EACCES: this user may not even see whether the launch's directory exists.
-      if (is_missing && (system_calls().fstatat(AT_FDCWD, stub.launch_directory.c_str(), &status,
-                                                AT_SYMLINK_NOFOLLOW) == 0 ||
-                         errno == EACCES))
-        return printable(stub.node);
-    }
-    return {};
-  }
-
-  [[nodiscard]] bool is_whole(const GenerationName& name) const {
-    return std::any_of(generations_.begin(), generations_.end(), [&](const Generation& it) {
-      return it.name == name && wholeness(it.account) == Wholeness::whole;
-    });
-  }
-
-  [[nodiscard]] std::string text_of(const GenerationName& name) const {
-    std::string text = "launch " + name.launch + ", sequence " + std::to_string(name.sequence);
-    if (!name.masked_name.empty() && name.masked_name != here_.masked_name)
-      text += ", written as " + name.masked_name;
-    return text;
-  }
-
-  /// Returns, for a message, how far the given set is back if other writings lie between it and the
-  /// newest one. Writings of one launch are numbered, also those that left no container.
-  [[nodiscard]] std::string how_far_back(const Choice& choice) const {
-    const GenerationName& newest = choice.newest;
-    const GenerationName& given = choice.given;
-    const bool is_counted = newest.launch == given.launch &&
-                            newest.masked_name == given.masked_name &&
-                            newest.sequence > given.sequence + 1;
-    if (!is_counted) return {};
-    const auto set = std::find_if(generations_.begin(), generations_.end(),
-                                  [&](const auto& it) { return it.name == given; });
-    const bool has_time = set != generations_.end() && set->order_ns != Generation::not_committed &&
-                          set->order_ns != 0;
-    return ", " + std::to_string(newest.sequence - given.sequence) + " writings back" +
-           (has_time ? " (begun at " + time_stamp(set->order_ns) + ")" : std::string()) +
-           ": the sets between them are not whole, for example because ranks wrote files natively";
   }
 
   /// Warns if the launch that wrote the set had fewer ranks than this one, and a file of the next
@@ -571,47 +496,7 @@ class View {
     return {};
   }
 
-  void warn(const Choice& choice, const std::string& newest) const {
-    if (choice.kind == Choice::Kind::unknown && !is_launch()) return;
-    // No part of the set can be found, for example because stubs were copied without their mcr/.
-    // The open then fails, and its message lists the places that were searched.
-    const bool is_nothing_found =
-        by_part() ? std::none_of(present_.at.begin(), present_.at.end(),
-                                 [&](const auto& entry) {
-                                   return entry.second.generation == choice.newest &&
-                                          entry.second.available;
-                                 })
-                  : choice.missing == stub_.rank_count;
-    if (choice.kind == Choice::Kind::no_whole && is_nothing_found) return;
-    std::string text = "the set " + newest;
-    if (choice.kind == Choice::Kind::previous) {
-      text += " " + what_is_wrong(choice) + ". All ranks open the whole set before it" +
-              std::string(here_.renamed ? " under these names (" : " (") + text_of(choice.given) +
-              ")" + how_far_back(choice);
-      if (here_.renamed && is_whole(choice.newest))
-        text += ". The newer set has all its files, but not all under these names";
-    } else if (choice.kind == Choice::Kind::no_whole) {
-      text += " " + what_is_wrong(choice) +
-              ", and there is no whole set before it that all ranks can open. Each path opens its "
-              "own newest file";
-    } else if (choice.missing == 0) {
-      text +=
-          " may not be whole: neither a container nor this node's stage is known to have parts "
-          "of it. Each path opens its own newest file";
-    } else if (by_part()) {
-      text +=
-          " may not be whole: " + std::to_string(choice.missing) +
-          (choice.missing == 1 ? " file of these names is" : " files of these names are") +
-          " of another set or cannot be read, and it is not known whether ranks had more files to "
-          "write. Each path opens its own newest file";
-    } else {
-      text += " may not be whole: " + std::to_string(choice.missing) + " of " +
-              std::to_string(stub_.rank_count) +
-              " ranks neither have a file of it nor are known to have had nothing to write. Each "
-              "path opens its own newest file";
-    }
-    log_warning_once("mix " + here_.masked_name, text);
-  }
+  [[nodiscard]] MixText text() const { return {stub_, here_, generations_, present_, lost_in_}; }
 
   Result<OpenedPart> obey(const Decision& decision) {
     if (decision.as_it_is || gives(decision, stub_)) {
@@ -646,7 +531,7 @@ class View {
     }
     return Error{Cause::system,
                  path_ + " belongs to an incomplete set, so the launch opens an earlier set (" +
-                     text_of(decision.given) +
+                     text().of_name(decision.given) +
                      "), but this rank's file of the earlier set is gone"};
   }
 

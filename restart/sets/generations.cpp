@@ -224,7 +224,8 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
         std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
           return entry.second.kind == AtName::Kind::stub && entry.second.generation == earlier.name;
         });
-    return shown && earlier.account.rank_count == newest.account.rank_count;
+    return shown && earlier.account.rank_count == newest.account.rank_count &&
+           earlier.account.is_of_one_file == newest.account.is_of_one_file;
   }
   // With {part} a file may be opened that neither generation has; it does not count.
   return (question.by_part || earlier.members.contains(question.path)) &&

@@ -140,15 +140,25 @@ PartFiles paths_of_parts(const std::string& path, const std::string& masked_name
 
 namespace {
 
-/// Tells which files a neighbour may have moved to their names: others may add files to the directory, and the file was
-/// not written there, although the opened one was. Of a native file without a note nobody knows where it was written.
+/// Tells which files a neighbour may have put at their names, in a directory to which others may only add files.
+/// Planted are those that were not written there although the opened one was. Of a native file without a note nobody
+/// knows where it was written.
 class Planted {
  public:
   Planted(const OpenedStub& opened, const std::string& base, std::size_t components)
       : base_(base),
         components_(components),
         here_(above_tail(opened.path, components)),
-        is_possible_(above_tail(opened.written_as, components) == here_) {}
+        is_possible_(above_tail(opened.written_as, components) == here_),
+        owner_(opened.owner) {}
+
+  /// True if another user added the file beside all others. It counts for nothing, and need not be opened: there may be many.
+  bool is_of_neighbour(const std::string& path) {
+    struct stat status {};
+    return parent_of(path) == base_ && others_may_add(base_) &&
+           system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0 &&
+           !is_believed(status.st_uid, owner_);
+  }
 
   bool may_be(const std::string& path, const std::optional<Stub>& stub) {
     if (!is_possible_ || (stub && above_tail(stub->path, components_) == here_)) return false;
@@ -169,6 +179,7 @@ class Planted {
   std::size_t components_;
   std::string here_;
   bool is_possible_;
+  uid_t owner_;
   std::map<std::string, bool> may_add_;  ///< by directory
 };
 
@@ -204,6 +215,7 @@ PresentNames present_names(const OpenedStub& opened, const std::string& masked_n
     std::optional<std::string> at;
     Found found;
     for (const std::string& path : paths) {
+      if (planted.is_of_neighbour(path)) continue;
       Found next;
       next.stub =
           read_stub_at(path, container_dir, base, opened.owner, next.there, next.is_native, look);

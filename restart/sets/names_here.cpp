@@ -6,6 +6,7 @@
 
 #include "restart/base/path_names.hpp"
 #include "restart/format/container_name.hpp"
+#include "restart/format/mask_words.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/part_files.hpp"
 #include "restart/sets/places_above.hpp"
@@ -35,7 +36,7 @@ NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace fou
       path_tail(path, here.named_components) != path_tail(stub.path, here.named_components);
   here.renamed = file_is_renamed || directory_is_renamed;
   const std::string written_mask = path_tail(place.masked_name, here.components);
-  const bool has_part = written_mask.find("{part}") != std::string::npos;
+  const bool has_part = written_mask.find(part_word) != std::string::npos;
   if (has_part && !is_numbered_by_part(written_mask)) return here;  // no other file's name is known
   if (!file_is_renamed) {
     here.masked_name = here.base + written_mask;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "restart/base/path_names.hpp"
+#include "restart/format/mask_words.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/file_of_rank.hpp"
 #include "restart/sets/names_here.hpp"
@@ -26,10 +27,9 @@ constexpr std::size_t compared_characters = 128;
 /// Returns the masked name with one character in place of each word, which no other text equals.
 std::string with_short_words(std::string text) {
   for (const auto& [word, mark] :
-       {std::pair{"{rank}", '\1'}, {"{ranks}", '\2'}, {"{part}", '\3'}}) {
-    const std::string_view found(word);
-    for (std::size_t at = 0; (at = text.find(found, at)) != std::string::npos;)
-      text.replace(at, found.size(), 1, mark);
+       {std::pair{rank_word, '\1'}, {ranks_word, '\2'}, {part_word, '\3'}}) {
+    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos;)
+      text.replace(at, word.size(), 1, mark);
   }
   return text;
 }
@@ -195,8 +195,6 @@ std::string renamed_part_mask(const std::string& path, const std::string& writte
                               const std::string& written_mask) {
   const auto number = masked_number(written_as, written_mask);
   if (!number || *number >= std::numeric_limits<std::uint32_t>::max()) return {};
-  constexpr std::string_view rank_word = "{rank}";
-  constexpr std::string_view part_word = "{part}";
   std::string best;
   std::size_t best_likeness = 0;
   // The number takes the place of a rank.

@@ -31,7 +31,6 @@ void add_member(Generation& generation, const SetShare& share, Member member) {
 
 void add_share(Generation& generation, const SetShare& share, const Maker& maker,
                std::size_t components) {
-  generation.name.masked_name = share.set.masked_name;
   add_order(generation.order_ns, generation.has_own_date, share.set, maker);
   account_for(generation.account, share);
   for (const PartRecord* record : share.parts) {
@@ -48,7 +47,8 @@ void add_share(Generation& generation, const SetShare& share, const Maker& maker
   }
 }
 
-/// The generations of one masked name, collected container by container.
+/// The generations of the masked names that names of containers show, collected container by container. One name may
+/// stand for the masked names of several directories: files of tmp1/ and tmp2/ may have been moved to one place.
 class FoundGenerations {
  public:
   FoundGenerations(const ContainerPlace& place, const OpenContainers& directory,
@@ -72,7 +72,9 @@ class FoundGenerations {
     if (wanted_) {
       for_each(own_only_ ? place_.prefix : "set-" + *wanted_ + ".", [&](const std::string& name) {
         const auto own = parse_container_name(name);
-        if (own && wanted_ == own->masked_name) add_container(name, {own->launch, own->sequence});
+        // The masked name counts if the container cannot be read.
+        if (own && wanted_ == own->masked_name)
+          add_container(name, {own->launch, own->sequence, place_.masked_name});
       });
     }
     if (bundles_) {
@@ -83,11 +85,7 @@ class FoundGenerations {
                });
     }
     std::vector<Generation> found;
-    for (auto& [name, generation] : by_name_) {
-      // No container of the generation can be read.
-      if (generation.name.masked_name.empty()) generation.name.masked_name = place_.masked_name;
-      found.push_back(std::move(generation));
-    }
+    for (auto& [name, generation] : by_name_) found.push_back(std::move(generation));
     return found;
   }
 
@@ -112,10 +110,14 @@ class FoundGenerations {
     return own_only_ && !name.starts_with(place_.prefix);
   }
 
+  /// True if a set in a container at the place may be wanted.
+  [[nodiscard]] bool is_wanted(const SetIdentity& set) const {
+    return place_.fits(set) && (!own_only_ || set.masked_name == place_.masked_name);
+  }
+
   Generation& one_container_more(const GenerationName& name) {
     Generation& generation = by_name_[name];
-    generation.name.launch = name.launch;
-    generation.name.sequence = name.sequence;
+    generation.name = name;
     ++generation.containers;
     return generation;
   }
@@ -133,14 +135,14 @@ class FoundGenerations {
     }
     for (const SetShare& share : *shares) {
       const SetIdentity& set = share.set;
-      if (!place_.fits(set)) continue;
+      if (!is_wanted(set)) continue;
       const std::string own =
           container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix +
           container_suffix(0, 0, {});
       const auto parsed = share.is_bundled ? parse_container_name(own) : std::nullopt;
       if (!parsed || wanted_ != parsed->masked_name || left_out(own)) continue;
-      add_share(one_container_more({set.launch, set.sequence}), share, maker_of(beside_, *status),
-                components_);
+      add_share(one_container_more({set.launch, set.sequence, set.masked_name}), share,
+                maker_of(beside_, *status), components_);
     }
   }
 
@@ -152,11 +154,14 @@ class FoundGenerations {
            is_believed(beside_.author(status), ::geteuid());
   }
 
-  void add_container(const std::string& file, const GenerationName& name) {
+  void add_container(const std::string& file, GenerationName name) {
     const FileIdentity identity = identity_of(file);
     const auto earlier = read_.find(identity);
     if (earlier != read_.end()) {
-      if (earlier->second.names != name) return add_damage(one_container_more(name), file);
+      const auto& names = earlier->second.names;
+      const bool is_same =
+          names && names->launch == name.launch && names->sequence == name.sequence;
+      if (!is_same) return add_damage(one_container_more(name), file);
       if (earlier->second.is_added) return;
     }
     const auto reader = directory_.container(file);
@@ -166,12 +171,15 @@ class FoundGenerations {
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     const auto status = shares ? (*reader)->status() : Result<struct stat>(shares.error());
     if (!status && note_if_unknown(status.error())) return;
-    if (status && (*reader)->set().bundled.empty() && !place_.fits((*reader)->set())) return;
-    Generation& generation = one_container_more(name);
     Read& read = read_[identity];
-    if (status && (*reader)->set().bundled.empty())
-      read.names = {(*reader)->set().launch, (*reader)->set().sequence};
+    if (status && (*reader)->set().bundled.empty()) {
+      const SetIdentity& set = (*reader)->set();
+      if (!is_wanted(set)) return;
+      name.masked_name = set.masked_name;
+      read.names = {set.launch, set.sequence, set.masked_name};
+    }
     read.is_added = read.names == name;
+    Generation& generation = one_container_more(name);
     if (!read.is_added) return add_damage(generation, file);
     for (const SetShare& share : *shares)
       add_share(generation, share, maker_of(beside_, *status), components_);
@@ -209,7 +217,6 @@ class FoundGenerations {
   std::optional<std::string> wanted_;   ///< the masked name in names of containers
   std::string launch_;                  ///< in the place's prefix
   std::optional<std::string> bundles_;  ///< the pattern in names of bundles
-  /// By launch and sequence: the containers in one place have one masked name.
   std::map<GenerationName, Generation> by_name_;
   std::map<FileIdentity, Read> read_;
   std::set<FileIdentity> bundles_read_;

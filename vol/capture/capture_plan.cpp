@@ -13,6 +13,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/format/container_name.hpp"
+#include "restart/format/mask_words.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/own_containers.hpp"
@@ -67,7 +68,8 @@ bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
 
 // True if the path itself contains a mask word: its masked name would be ambiguous.
 bool has_mask_word(const std::string& path) {
-  return path.find("{rank") != std::string::npos || path.find("{part}") != std::string::npos;
+  return path.find("{rank") != std::string::npos ||
+         path.find(restart::part_word) != std::string::npos;
 }
 
 bool is_below(const std::string& path, const std::string& directory) {

@@ -5,14 +5,16 @@
 #include <charconv>
 
 #include "restart/format/journal.hpp"
+#include "restart/format/mask_words.hpp"
 #include "restart/format/masked_name.hpp"
 
 namespace mcr::vol {
 
 namespace {
 
-constexpr std::string_view rank_word = "{rank}";
-constexpr std::string_view part_word = "{part}";
+using restart::part_word;
+using restart::rank_word;
+
 constexpr std::string_view set_word = "{set}";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

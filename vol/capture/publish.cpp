@@ -154,7 +154,7 @@ Result<void> handle_refusal(StagedPart& part) {
 // Puts the stub in the old file's place. If storage refuses this, the leader puts the stub there later.
 Result<void> put_stub(StagedPart& part) {
   const auto home = home_of(part);
-  if (!home) return put_stub_into_moved(part);
+  if (!home || has_other_names(part)) return put_stub_into_old(part);
   const auto replaced = replace_old(part, *home);
   if (replaced) {
     part.has_stub = true;

@@ -52,7 +52,14 @@ void restore(const restart::File& file, ByteSpan head, const struct stat& old) {
 
 }  // namespace
 
-Result<void> put_stub_into_moved(StagedPart& part) {
+bool has_other_names(const StagedPart& part) {
+  if (!part.begin.replaced_part) return false;
+  const auto status = part.at_path.status();
+  if (!status || status->st_uid != ::geteuid() || status->st_nlink < 2) return false;
+  return status->st_nlink > 2 || our_link(part, *status).empty();
+}
+
+Result<void> put_stub_into_old(StagedPart& part) {
   follow_put_back(part);
   struct stat status {};
   if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0)

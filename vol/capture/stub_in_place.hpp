@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes stubs into existing files instead of replacing the files, as native HDF5 writes into them: where the
-// program has moved the file, and where storage has no room for a new file.
+// program has moved the file, where the file has other names, and where storage has no room for a new file.
 #pragma once
 
 #include "vol/capture/staged_file.hpp"
 
 namespace mcr::vol {
 
-/// The program renamed or removed the old file while it wrote. Native HDF5 would have written into
-/// that very file, wherever it is now; if the file has no name left, its data would be gone too.
-Result<void> put_stub_into_moved(StagedPart& part);
+/// True if the file is the stub of an older part and has other names than the path and our link (gc=on).
+bool has_other_names(const StagedPart& part);
+
+/// Native HDF5 would have written into that very file: the program renamed or removed it while it wrote, or the
+/// file has other names, which show the new data too. If the file has no name left, the data is dropped.
+Result<void> put_stub_into_old(StagedPart& part);
 
 /// Writes the stub over the content of the old file, which needs no room in most file systems. Call it
 /// while restart::RefusedStubs is locked and the journal names the old file: if this process dies meanwhile,

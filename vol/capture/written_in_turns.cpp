@@ -2,6 +2,7 @@
 #include "vol/capture/written_in_turns.hpp"
 
 #include "restart/base/path_names.hpp"
+#include "restart/format/mask_words.hpp"
 #include "restart/format/masked_name.hpp"
 #include "vol/process/info_string.hpp"
 #include "vol/process/job_warnings.hpp"
@@ -22,7 +23,7 @@ std::string glob_for(std::string_view masked_name) {
   std::string glob;
   for (std::size_t i = 0; i < masked_name.size();) {
     if (masked_name[i] == '{') {
-      glob += "{part}";
+      glob += restart::part_word;
       i = std::min(masked_name.find('}', i), masked_name.size() - 1) + 1;
     } else if (is_digit(masked_name[i]) && masked_name.find('{', i) != std::string_view::npos) {
       // Only numbers before the rank are replaced: a number after it most likely belongs to the
@@ -41,7 +42,8 @@ std::string glob_for(std::string_view masked_name) {
 bool is_of_other_rank(const restart::Stub& stub, const restart::Launcher& launcher) {
   if (!launcher.launch || stub.launch != *launcher.launch || stub.rank == launcher.rank)
     return false;
-  return stub.masked_names.empty() || stub.masked_names.front().find("{part}") == std::string::npos;
+  return stub.masked_names.empty() ||
+         stub.masked_names.front().find(restart::part_word) == std::string::npos;
 }
 
 bool goes_on_natively(const restart::Stub& stub, const std::string& path) {

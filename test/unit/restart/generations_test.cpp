@@ -256,6 +256,15 @@ TEST_CASE("if only some files were renamed to new names, no older set is given")
   CHECK(choice.given == now.name);
 }
 
+TEST_CASE("a set of one file is no earlier set of several ranks, whatever names the files were given") {
+  auto one = generation("A", 0, 10, {0});
+  one.account.is_of_one_file = true;
+  const auto now = generation("A", 1, 20, {0, 1});
+  auto asked = question({one, now}, {shows(now), shows(one)});
+  asked.renamed = true;
+  CHECK(choose_generation(asked).kind == Answer::no_whole);
+}
+
 TEST_CASE("if each step was written under a name of its own, the names tell the steps apart") {
   auto old = whole("A", 0, 10);
   auto now = whole("A", 0, 20);

@@ -36,6 +36,13 @@ bool may_be_overwritten(const StagedPart& part, const struct stat& status,
                                             part.settings->text("container_dir"), status);
 }
 
+/// Returns what the stub will overwrite.
+Result<Bytes> head_of(const restart::File& file, const restart::Stub& stub) {
+  Bytes head(restart::write_stub(stub).size());
+  head.resize(MCR_TRY(file.read_some_at(0, head)));
+  return head;
+}
+
 Result<void> overwrite(const restart::File& file, const restart::Stub& stub) {
   MCR_TRY(restart::write_stub_file(file, stub));
   return file.truncate(restart::write_stub(stub).size());
@@ -56,18 +63,23 @@ bool has_other_names(const StagedPart& part) {
   if (!part.begin.replaced_part) return false;
   const auto status = part.at_path.status();
   if (!status || status->st_uid != ::geteuid() || status->st_nlink < 2) return false;
-  return status->st_nlink > 2 || our_link(part, *status).empty();
+  return restart::is_stub_file(part.at_path) &&
+         (status->st_nlink > 2 || our_link(part, *status).empty());
 }
 
 Result<void> put_stub_into_old(StagedPart& part) {
   follow_put_back(part);
-  struct stat status {};
-  if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0)
-    return part.stage->directory.drop(part.begin.part);
-  // The old file will not be the old part's stub any more.
+  const struct stat status = MCR_TRY(part.at_path.status());
+  if (status.st_nlink == 0) return part.stage->directory.drop(part.begin.part);
+  const restart::Stub stub = stub_of(part);
+  const Bytes head = MCR_TRY(head_of(part.at_path, stub));
+  if (const auto written = overwrite(part.at_path, stub); !written) {
+    restore(part.at_path, head, status);
+    return written;
+  }
+  // The old file is not the old part's stub any more.
   if (part.begin.replaced_part)
     restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
-  MCR_TRY(overwrite(part.at_path, stub_of(part)));
   part.has_stub = true;
   return {};
 }
@@ -78,16 +90,14 @@ bool write_stub_over_old(StagedPart& part) {
   const std::string link = our_link(part, *status);
   if (!may_be_overwritten(part, *status, link)) return false;
   const restart::Stub stub = stub_of(part);
-  Bytes head(restart::write_stub(stub).size());  // what is overwritten
-  const auto read = part.at_path.read_some_at(0, head);
-  if (!read) return false;
-  head.resize(*read);
+  const auto head = head_of(part.at_path, stub);
+  if (!head) return false;
   if (overwrite(part.at_path, stub)) {
     if (!link.empty()) restart::system_calls().unlinkat(AT_FDCWD, link.c_str(), 0);
     part.has_stub = true;
     return true;
   }
-  restore(part.at_path, head, *status);
+  restore(part.at_path, *head, *status);
   return false;
 }
 

@@ -7,11 +7,11 @@
 //     the empty file of H5Fcreate. The leader, or a leader that adopts the launch (`mcr recover`
 //     too), puts the stub there.
 //  3. the stub: done. Only this step replaces the old file. If storage refuses a new file for the stub, the
-//     journal gets a record of that, and the stub is written over the old file. If that is not possible
-//     either, the leader puts the stub there. If the journal cannot get the record, the close fails, as a
-//     native close would, and the part is dropped. After this step the leader gets a descriptor
-//     of the stub; without the descriptor, the leader searches for a stub that the program has
-//     renamed. With gc=on our link to the stub follows; without the link, the part's container is
+//     journal gets a record of that, and the stub is written over the old file. The same is done if the old file
+//     is a stub with other names, which show the new data too. If that is not possible either, the leader
+//     puts the stub there. If the journal cannot get the record, the close fails, as a native close
+//     would, and the part is dropped. After this step the leader gets a descriptor of the stub; without
+//     the descriptor, the leader searches for a stub that the program has renamed. With gc=on our link to the stub follows; without the link, the part's container is
 //     never removed automatically. The journal gets a record that the stub is in place: from then on
 //     the leader puts it nowhere, because the program may have moved it and put an older file back.
 //  4. the locks are released, and the leader may drain the part. Closing the file releases them;
@@ -133,9 +133,10 @@ Result<void> replace_old(StagedPart& part, const restart::File& home) {
                                         MCR_TRY(restart::PartId::random()).text());
 }
 
-// Storage refused a new file for the stub. Records this, so that the leader puts the stub there later. Then
-// writes the stub over the old file if possible. Returns an error if the record cannot be made.
-Result<void> handle_refusal(StagedPart& part) {
+// Storage refused a new file for the stub, or a new file would part the file's names. Records that the stub is not in
+// place, so that the leader puts it there if this process dies. Then writes the stub over the old file if possible.
+// Returns an error if the record cannot be made.
+Result<void> put_stub_over_old(StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
   // While this is locked, the leader neither exchanges a file at any path nor marks a stub. Afterwards it
   // leaves the file that the record names.
@@ -154,19 +155,21 @@ Result<void> handle_refusal(StagedPart& part) {
 // Puts the stub in the old file's place. If storage refuses this, the leader puts the stub there later.
 Result<void> put_stub(StagedPart& part) {
   const auto home = home_of(part);
-  if (!home || has_other_names(part)) return put_stub_into_old(part);
-  const auto replaced = replace_old(part, *home);
-  if (replaced) {
-    part.has_stub = true;
-    return {};
+  if (!home) return put_stub_into_moved(part);
+  Error refused{Cause::system, "the file has other names, and storage refused a write into it"};
+  if (!has_other_names(part)) {
+    const auto replaced = replace_old(part, *home);
+    part.has_stub = replaced.has_value();
+    if (replaced) return {};
+    refused = replaced.error();
   }
-  if (!handle_refusal(part)) return replaced;
+  if (!put_stub_over_old(part)) return refused;
   if (part.has_stub) return {};
   warn_once_in_job(part.stage->launcher, "stubs could not be put in place",
                    part.begin.path +
                        " still shows its older content, because the new stub could "
                        "not be put there: " +
-                       replaced.error().message +
+                       refused.message +
                        "; the leader puts the new stub there as soon as storage takes it, and if "
                        "the job ends before, `mcr recover` does. A program that renames or changes "
                        "the file before that handles the older content");

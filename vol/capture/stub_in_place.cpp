@@ -24,12 +24,23 @@ std::string our_link(const StagedPart& part, const struct stat& status) {
   return restart::our_link_to(*old, part.begin.path, status).value_or(std::string());
 }
 
-// True if the old content is needed at this path only: the file is this user's, has no second name but our
-// link, and is no native member of a set.
+bool has_second_name(const struct stat& status, const std::string& link) {
+  return status.st_nlink > (link.empty() ? 1U : 2U);
+}
+
+// True if the part amends the one that the file still shows. Another rank may have written the file under another
+// of its names.
+bool amends_shown_part(const StagedPart& part) {
+  const auto old = restart::read_stub_file(part.at_path);
+  return old && part.begin.replaced_part == old->part && part.begin.launch == old->launch &&
+         part.begin.sequence == old->sequence;
+}
+
+// True if all names of the file may show the new content, and no set needs the old one as a native member.
 bool may_be_overwritten(const StagedPart& part, const struct stat& status,
                         const std::string& link) {
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return false;
-  if (status.st_nlink != (link.empty() ? 1 : 2)) return false;
+  if (has_second_name(status, link)) return amends_shown_part(part);
   if (restart::is_stub_file(part.at_path)) return true;
   const auto home = restart::open_begun_in(part.begin, O_PATH);
   return home && !restart::find_native_note(*home, part.begin.path,
@@ -60,14 +71,12 @@ void restore(const restart::File& file, ByteSpan head, const struct stat& old) {
 }  // namespace
 
 bool has_other_names(const StagedPart& part) {
-  if (!part.begin.replaced_part) return false;
   const auto status = part.at_path.status();
-  if (!status || status->st_uid != ::geteuid() || status->st_nlink < 2) return false;
-  return restart::is_stub_file(part.at_path) &&
-         (status->st_nlink > 2 || our_link(part, *status).empty());
+  return status && status->st_nlink > 1 && has_second_name(*status, our_link(part, *status)) &&
+         status->st_uid == ::geteuid() && amends_shown_part(part);
 }
 
-Result<void> put_stub_into_old(StagedPart& part) {
+Result<void> put_stub_into_moved(StagedPart& part) {
   follow_put_back(part);
   const struct stat status = MCR_TRY(part.at_path.status());
   if (status.st_nlink == 0) return part.stage->directory.drop(part.begin.part);
@@ -93,7 +102,11 @@ bool write_stub_over_old(StagedPart& part) {
   const auto head = head_of(part.at_path, stub);
   if (!head) return false;
   if (overwrite(part.at_path, stub)) {
-    if (!link.empty()) restart::system_calls().unlinkat(AT_FDCWD, link.c_str(), 0);
+    if (!link.empty()) {
+      restart::system_calls().unlinkat(AT_FDCWD, link.c_str(), 0);
+    } else if (part.begin.replaced_part) {  // beside other names
+      restart::unlink_stub(containers_of(part), *part.begin.replaced_part, *status);
+    }
     part.has_stub = true;
     return true;
   }

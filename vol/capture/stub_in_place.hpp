@@ -7,18 +7,19 @@
 
 namespace mcr::vol {
 
-/// True if the file is the stub of an older part and has other names than the path and our link (gc=on).
-bool has_other_names(const StagedPart& part);
+/// The program renamed or removed the old file while it wrote. Native HDF5 would have written into
+/// that very file, wherever it is now; if the file has no name left, its data would be gone too.
+Result<void> put_stub_into_moved(StagedPart& part);
 
-/// Native HDF5 would have written into that very file: the program renamed or removed it while it wrote, or the
-/// file has other names, which show the new data too. If the file has no name left, the data is dropped.
-Result<void> put_stub_into_old(StagedPart& part);
+/// True if the old file is the stub of the part that was amended, and has other names than the path and our
+/// link (gc=on). With native HDF5 all names would show the new data, so the file must not be replaced.
+bool has_other_names(const StagedPart& part);
 
 /// Writes the stub over the content of the old file, which needs no room in most file systems. Call it
 /// while restart::RefusedStubs is locked and the journal names the old file: if this process dies meanwhile,
 /// the leader replaces the half-written file. Returns false and leaves the file's content if storage refuses
-/// this write too, or if the old content may still be needed: under another name of the file, or by a set of
-/// which the file is a native member.
+/// this write too, or if the old content may still be needed: under another name of the file, unless
+/// has_other_names(), or by a set of which the file is a native member.
 bool write_stub_over_old(StagedPart& part);
 
 }  // namespace mcr::vol

@@ -18,6 +18,7 @@
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/part_files.hpp"
+#include "restart/sets/planted_files.hpp"
 #include "restart/sets/ranks_to_probe.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/stage.hpp"
@@ -102,11 +103,6 @@ bool has_parts(const LaunchDirectory& directory) {
   return false;
 }
 
-/// Returns the path without its last components.
-std::string above_tail(const std::string& path, std::size_t components) {
-  return path.substr(0, path.size() - path_tail(path, components).size());
-}
-
 /// Returns the paths at which the file of each rank may lie, the likeliest first.
 std::map<FileNumber, std::vector<std::string>> paths_of_ranks(const std::string& path,
                                                               const std::string& masked_name,
@@ -136,53 +132,6 @@ PartFiles paths_of_parts(const std::string& path, const std::string& masked_name
   return files;
 }
 
-}  // namespace
-
-namespace {
-
-/// Tells which files a neighbour may have put at their names, in a directory to which others may only add files.
-/// Planted are those that were not written there although the opened one was. Of a native file without a note nobody
-/// knows where it was written.
-class Planted {
- public:
-  Planted(const OpenedStub& opened, const std::string& base, std::size_t components)
-      : base_(base),
-        components_(components),
-        here_(above_tail(opened.path, components)),
-        is_possible_(above_tail(opened.written_as, components) == here_),
-        owner_(opened.owner) {}
-
-  /// True if another user added the file beside all others. It counts for nothing, and need not be opened: there may be many.
-  bool is_of_neighbour(const std::string& path) {
-    struct stat status {};
-    return parent_of(path) == base_ && others_may_add(base_) &&
-           system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0 &&
-           !is_believed(status.st_uid, owner_);
-  }
-
-  bool may_be(const std::string& path, const std::optional<Stub>& stub) {
-    if (!is_possible_ || (stub && above_tail(stub->path, components_) == here_)) return false;
-    return others_may_add(base_) || others_may_add(parent_of(path));
-  }
-
- private:
-  bool others_may_add(const std::string& directory) {
-    const auto [found, is_new] = may_add_.try_emplace(directory);
-    struct stat status {};
-    if (is_new)
-      found->second = system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, 0) == 0 &&
-                      others_may_only_add(status);
-    return found->second;
-  }
-
-  const std::string& base_;
-  std::size_t components_;
-  std::string here_;
-  bool is_possible_;
-  uid_t owner_;
-  std::map<std::string, bool> may_add_;  ///< by directory
-};
-
 /// What lies at one path.
 struct Found {
   AtName there;
@@ -208,14 +157,14 @@ PresentNames present_names(const OpenedStub& opened, const std::string& masked_n
       by_part ? paths_of_parts(opened.path, masked_name, opened.number, look)
               : paths_of_ranks(opened.path, masked_name, static_cast<std::uint32_t>(opened.number),
                                rank_count, look);
-  Planted planted(opened, base, components);
+  PlantedFiles planted(opened.path, opened.written_as, opened.owner, base, components);
   RealPaths real_paths;
   for (const auto& [other, paths] : files) {
     if (look.is_over()) break;
     std::optional<std::string> at;
     Found found;
     for (const std::string& path : paths) {
-      if (planted.is_of_neighbour(path)) continue;
+      if (planted.is_of_another_user(path)) continue;
       Found next;
       next.stub =
           read_stub_at(path, container_dir, base, opened.owner, next.there, next.is_native, look);
@@ -226,7 +175,7 @@ PresentNames present_names(const OpenedStub& opened, const std::string& masked_n
         next.there.rank = next.stub->rank;
         next.linked = written_through_link(*next.stub, path, real_paths);
       }
-      next.there.may_be_planted = !next.linked && planted.may_be(path, next.stub);
+      next.there.may_be_planted = planted.may_include(path, next.stub);
       const bool is_better = !at || (found.there.may_be_planted && !next.there.may_be_planted);
       if (!is_better) continue;
       found = std::move(next);

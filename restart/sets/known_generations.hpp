@@ -17,15 +17,15 @@ namespace mcr::restart {
 
 /// The stub whose file is opened.
 struct OpenedStub {
-  const std::string& path;
-  FileNumber number;              ///< at {rank} or {part} in the masked name
-  const std::string& written_as;  ///< its path in the stub
-  uid_t owner;                    ///< of the stub
+  std::string path;
+  FileNumber number = 0;   ///< at {rank} or {part} in the masked name
+  std::string written_as;  ///< the path in the stub
+  uid_t owner = 0;         ///< of the stub
 };
 
 /// The stubs at the paths of all ranks under a masked name (with {part}: at all paths that fit it), and the notes about
 /// native files at these paths that the files' own ranks find (note_about()). Stubs and notes that do not count
-/// for a file of OpenedStub::owner are left out, and so are files of ranks that may be planted
+/// for a file of OpenedStub::owner are left out. So are, without {part}, stubs and notes that may be planted
 /// (AtName::may_be_planted). The generations in `at` lack their masked names (name_generations()).
 struct PresentNames {
   std::map<FileNumber, AtName> at;

@@ -2,6 +2,8 @@
 #include "restart/sets/generations.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +17,10 @@ const Generation* find(const std::vector<Generation>& generations, const Generat
   const auto found = std::find_if(generations.begin(), generations.end(),
                                   [&](const Generation& it) { return it.name == name; });
   return found == generations.end() ? nullptr : &*found;
+}
+
+bool are_of_one_name(const GenerationName& a, const GenerationName& b) {
+  return a.launch == b.launch && a.masked_name == b.masked_name;
 }
 
 /// True if `a` was begun before `b`. Valid after put_in_order() has adjusted the times.
@@ -192,10 +198,11 @@ Evidence evidence_in_files(const Question& question, const Generation& newest,
   return evidence;
 }
 
-/// True if any known generation has a file of that number.
-bool is_in_any(const Question& question, FileNumber number) {
-  return std::any_of(question.generations.begin(), question.generations.end(),
-                     [&](const Generation& it) { return numbers_of(it).contains(number); });
+/// Returns the numbers of all files of all known generations.
+std::set<FileNumber> known_numbers(const Question& question) {
+  std::set<FileNumber> known;
+  for (const Generation& it : question.generations) known.merge(numbers_of(it));
+  return known;
 }
 
 /// True if a native file without a note lies at one of the names of the set. The rank that opens it gets the file as it
@@ -204,9 +211,12 @@ bool has_bare_native_file(const Question& question, const Generation& newest) {
   // With {part}, files of other numbers are no files of the set.
   const std::set<FileNumber> written =
       question.by_part ? numbers_of(newest) : std::set<FileNumber>();
+  std::optional<std::set<FileNumber>> known;  // few questions need them
   const auto may_be_of_rank = [&](FileNumber number, const AtName& there) {
-    return number < newest.account.rank_count &&
-           (!there.may_be_planted || is_in_any(question, number));
+    if (number >= newest.account.rank_count) return false;
+    if (!there.may_be_planted) return true;
+    if (!known) known = known_numbers(question);
+    return known->contains(number);
   };
   return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
     const auto& [number, there] = entry;
@@ -250,9 +260,12 @@ const Generation* whole_before(const Question& question, const Generation& newes
 /// True if no set that may still become whole lies between the given one and the newest one.
 bool is_next_before(const Choice& choice, const Question& question) {
   if (choice.kind != Choice::Kind::previous) return false;
-  const bool same_launch = choice.given.launch == choice.newest.launch;
-  if (!question.renamed)
-    return choice.newest.sequence == (same_launch ? choice.given.sequence + 1 : 0);
+  if (!question.renamed) {
+    if (are_of_one_name(choice.given, choice.newest))
+      return choice.newest.sequence == choice.given.sequence + 1;
+    // Sequences of different names of a launch are not comparable.
+    return choice.given.launch != choice.newest.launch && choice.newest.sequence == 0;
+  }
   // Under new names only sets that a stub still shows can be given (covers()), so all are known.
   const Generation* const given = find(question.generations, choice.given);
   const Generation* const newest = find(question.generations, choice.newest);
@@ -324,14 +337,6 @@ Wholeness wholeness(const Account& account) {
       [&](std::uint32_t rank) { return rank < account.rank_count && !contains(accounted, rank); });
   return has_failed ? Wholeness::incomplete : Wholeness::unknown;
 }
-
-namespace {
-
-bool are_of_one_name(const GenerationName& a, const GenerationName& b) {
-  return a.launch == b.launch && a.masked_name == b.masked_name;
-}
-
-}  // namespace
 
 void follow_sequences(const WritingTimes& times) {
   // A writing without a committed part gets the time of the launch's next later writing, because it

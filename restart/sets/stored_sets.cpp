@@ -47,8 +47,8 @@ void add_share(Generation& generation, const SetShare& share, const Maker& maker
   }
 }
 
-/// The generations of the masked names that names of containers show, collected container by container. One name may
-/// stand for the masked names of several directories: files of tmp1/ and tmp2/ may have been moved to one place.
+/// All generations whose containers show one masked name in their file names, collected container by container. Files
+/// of several directories may have been moved to one place: tmp1/a.{rank}.h5 and tmp2/a.{rank}.h5 both show a.{rank}.h5.
 class FoundGenerations {
  public:
   FoundGenerations(const ContainerPlace& place, const OpenContainers& directory,
@@ -72,7 +72,7 @@ class FoundGenerations {
     if (wanted_) {
       for_each(own_only_ ? place_.prefix : "set-" + *wanted_ + ".", [&](const std::string& name) {
         const auto own = parse_container_name(name);
-        // The masked name counts if the container cannot be read.
+        // A container that cannot be read counts for the masked name of the place.
         if (own && wanted_ == own->masked_name)
           add_container(name, {own->launch, own->sequence, place_.masked_name});
       });
@@ -110,7 +110,7 @@ class FoundGenerations {
     return own_only_ && !name.starts_with(place_.prefix);
   }
 
-  /// True if a set in a container at the place may be wanted.
+  /// True if the set has one of the names that are looked for. With `own_only_`, its whole masked name is the place's.
   [[nodiscard]] bool is_wanted(const SetIdentity& set) const {
     return place_.fits(set) && (!own_only_ || set.masked_name == place_.masked_name);
   }
@@ -171,13 +171,16 @@ class FoundGenerations {
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     const auto status = shares ? (*reader)->status() : Result<struct stat>(shares.error());
     if (!status && note_if_unknown(status.error())) return;
-    Read& read = read_[identity];
+    // The names in the container; none if it is damaged, or a bundle under the name of a container of one set.
+    std::optional<GenerationName> names;
     if (status && (*reader)->set().bundled.empty()) {
       const SetIdentity& set = (*reader)->set();
       if (!is_wanted(set)) return;
       name.masked_name = set.masked_name;
-      read.names = {set.launch, set.sequence, set.masked_name};
+      names = {set.launch, set.sequence, set.masked_name};
     }
+    Read& read = read_[identity];
+    read.names = names;
     read.is_added = read.names == name;
     Generation& generation = one_container_more(name);
     if (!read.is_added) return add_damage(generation, file);
@@ -204,7 +207,7 @@ class FoundGenerations {
   /// What was found in a file. If another user gives a large container a thousand names, it is still
   /// read only once, or twice if its first name is not the name of the set in it.
   struct Read {
-    std::optional<GenerationName> names;  ///< the generation that the file names; none: damaged
+    std::optional<GenerationName> names;  ///< the generation that the file names, if it names one
     bool is_added = false;
   };
 

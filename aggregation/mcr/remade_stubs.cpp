@@ -240,13 +240,14 @@ class Bases {
     if (place) {
       return no_stub_below_base(set) + "; no file is made there; name the directory " + place->path;
     }
-    // A directory of the usual name, whose run lost all its stubs after it was moved.
     std::vector<std::string> warnings;
     const auto settings = effective_settings(set.home->base, warnings);
     const std::string dir(settings ? settings->text("container_dir") : std::string_view());
-    const bool is_name = restart::steps_up_of(dir).has_value();
-    if (is_name && restart::name_of(dir) == set.home->name) return {};
-    if (!dir.empty() && !is_name && restart::name_of(dir) == set.home->name)
+    const bool is_usual = !dir.empty() && restart::name_of(dir) == set.home->name;
+    // A directory of the usual name, whose run lost all its stubs after it was moved.
+    if (is_usual && restart::steps_up_of(dir)) return {};
+    // With a/b, the files did not lie in a/, the directory above the containers.
+    if (is_usual)
       return no_stub_below_base(set) + ", and with container_dir=" + dir +
              " mcr recover makes no stubs; `mcr unpack` writes the files";
     return no_stub_below_base(set) +

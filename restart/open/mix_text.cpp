@@ -153,4 +153,13 @@ std::string MixText::of_warning(const Choice& choice) const {
   return text + ". Each path opens its own newest file";
 }
 
+std::string MixText::of_two_sets(const Choice& choice) const {
+  return of_newest(choice) + " is whole, but " + std::to_string(choice.missing) + " of " +
+         std::to_string(stub_.rank_count) +
+         " ranks have a file of another set at their names. If a job died while it exchanged files "
+         "or moved older ones "
+         "back, ranks now open files of different steps. Nothing is lost: `mcr unpack` writes the "
+         "set as plain files";
+}
+
 }  // namespace mcr::restart

@@ -28,6 +28,8 @@ class MixText {
   /// Empty if no part of the set can be found, for example because stubs were copied without their
   /// mcr/. The open then fails, and its message lists the places that were searched.
   [[nodiscard]] std::string of_warning(const Choice& choice) const;
+  /// The newest set is whole, but files of another one are at some of the ranks' names.
+  [[nodiscard]] std::string of_two_sets(const Choice& choice) const;
 
  private:
   [[nodiscard]] const Generation* generation(const GenerationName& name) const;

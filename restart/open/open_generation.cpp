@@ -19,7 +19,7 @@
 #include "restart/format/masked_name.hpp"
 #include "restart/open/drain_progress.hpp"
 #include "restart/open/mix_text.hpp"
-#include "restart/open/newer_native_file.hpp"
+#include "restart/open/next_rank.hpp"
 #include "restart/open/open_part.hpp"
 #include "restart/sets/decision.hpp"
 #include "restart/sets/file_of_rank.hpp"
@@ -57,6 +57,9 @@ std::string without_dots(const std::string& path) {
   return text;
 }
 
+/// The system_error of an error that mix=refuse causes.
+constexpr int refused = ECANCELED;
+
 /// True if the decision gives the generation of the stub.
 bool gives(const Decision& decision, const Stub& stub) {
   return std::any_of(stub.masked_names.begin(), stub.masked_names.end(), [&](const auto& name) {
@@ -84,7 +87,7 @@ class View {
     look_for_a_later_stub();
     is_unsettled_ = opener_.waits_for_drains &&
                     (drains(stub_.launch_directory) || coming_ || another_stub_came());
-    if (!is_unsettled_ && is_plainly_whole()) {
+    if (!is_unsettled_ && here_is_plainly_whole() && !next_rank_shows_another_set()) {
       // Another rank may have recorded a decision while this rank looked.
       if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
       MCR_TRY(look_at_next_rank());
@@ -178,11 +181,13 @@ class View {
     return !is_launch() && is_own && is_relative ? said : opener_.container_dir;
   }
 
-  /// True if the containers alone prove that the set is whole. Then every rank sees the same, and
-  /// nothing else has to be read.
-  [[nodiscard]] bool is_plainly_whole() const {
-    if (here_.renamed || generations_.size() != 1) return false;
-    const Generation& own = generations_.front();
+  /// True if the containers alone prove that the set of the opened file is whole. Then every rank that opens a file of it
+  /// sees the same, and looks only at the next rank's file.
+  [[nodiscard]] bool here_is_plainly_whole() const {
+    return !here_.renamed && generations_.size() == 1 && is_plainly_whole(generations_.front());
+  }
+
+  [[nodiscard]] bool is_plainly_whole(const Generation& own) const {
     const bool has_natives =
         std::any_of(own.members.begin(), own.members.end(),
                     [](const auto& member) { return member.second.native.has_value(); });
@@ -416,6 +421,15 @@ class View {
                  ETIMEDOUT};
   }
 
+  /// True if the newest set is plainly whole, though some names show an earlier one. Its ranks look only at the next
+  /// rank's file, so most of them open the newest set whatever this rank chooses.
+  [[nodiscard]] bool others_open_the_newest(const Choice& choice) const {
+    if (choice.kind != Choice::Kind::previous || here_.renamed) return false;
+    const auto newest = std::find_if(generations_.begin(), generations_.end(),
+                                     [&](const auto& it) { return it.name == choice.newest; });
+    return newest != generations_.end() && is_plainly_whole(*newest);
+  }
+
   Result<OpenedPart> act_on(const Choice& choice) {
     if (obeyed_) return obey(*obeyed_);
     if (is_alone()) return exactly();
@@ -437,8 +451,12 @@ class View {
       if (!recorded && recorded.error().cause == Cause::damaged) return recorded.error();
       return obey(recorded ? recorded->decision : Decision{false, choice.given, choice.newest});
     }
+    if (others_open_the_newest(choice)) {
+      MCR_TRY(warn_or_refuse("mix ", text().of_two_sets(choice)));
+      return exactly();
+    }
     if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown)
-      return Error{Cause::usage, text().of_refusal(choice)};
+      return Error{Cause::usage, text().of_refusal(choice), refused};
     Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
     bool is_first = true;
     if (is_launch()) {
@@ -476,12 +494,19 @@ class View {
     }
   }
 
+  [[nodiscard]] OpenedFile opened_file() const { return {stub_.rank, stub_.rank_count, path_}; }
+
+  [[nodiscard]] bool next_rank_shows_another_set() const {
+    return shows_another_set(opened_file(), here_.masked_name, here_.place.owner,
+                             generations_.front(), opener_.launch);
+  }
+
   /// Warns, or fails with mix=refuse, if a native file has replaced a rank's file since (newer_native_file()).
   Result<void> look_at_next_rank() const {
     const std::uint32_t ranks = is_launch() ? opener_.rank_count : stub_.rank_count;
     const std::string path =
-        newer_native_file({stub_.rank, stub_.rank_count, path_}, ranks, here_.masked_name,
-                          here_.place.owner, where_notes_are_found(), present_);
+        newer_native_file(opened_file(), ranks, here_.masked_name, here_.place.owner,
+                          where_notes_are_found(), present_);
     if (path.empty()) return {};
     const std::string text = path + " was written natively after the set " + here_.masked_name +
                              " (launch " + stub_.launch + ", sequence " +
@@ -490,9 +515,15 @@ class View {
                              "later step, ranks now open "
                              "files of different steps. Nothing is lost: `mcr unpack` writes the "
                              "older set as plain files";
+    return warn_or_refuse("natively ", text);
+  }
+
+  /// Says that ranks open files of different steps. `kind` and the masked name are what is warned of once.
+  [[nodiscard]] Result<void> warn_or_refuse(const std::string& kind,
+                                            const std::string& text) const {
     if (opener_.mix == Mix::refuse)
-      return Error{Cause::usage, text + ". The open was refused (mix=refuse)"};
-    log_warning_once("natively " + here_.masked_name, text);
+      return Error{Cause::usage, text + ". The open was refused (mix=refuse)", refused};
+    log_warning_once(kind + here_.masked_name, text);
     return {};
   }
 
@@ -614,6 +645,10 @@ class View {
 Result<OpenedPart> open_generation(const Stub& stub, const std::string& path,
                                    const Opener& opener) {
   return View(stub, path, opener).open();
+}
+
+bool is_refused(const Result<OpenedPart>& opened) {
+  return !opened && opened.error().cause == Cause::usage && opened.error().system_error == refused;
 }
 
 }  // namespace mcr::restart

@@ -68,4 +68,7 @@ struct OpenedPart {
 /// is not known whether the set is whole.
 Result<OpenedPart> open_generation(const Stub& stub, const std::string& path, const Opener& opener);
 
+/// True if open_generation() failed because of mix=refuse. Its other errors may be gone at the next try.
+bool is_refused(const Result<OpenedPart>& opened);
+
 }  // namespace mcr::restart

@@ -63,7 +63,7 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
   };
   opener.share = launch_share(at_path, launcher);
   auto opened = restart::open_generation(stub, path, opener);
-  if (opened || is_native) return opened;
+  if (opened || is_native || is_refused(opened)) return opened;
   if (auto flushed = open_flushed(stub)) return restart::OpenedPart{std::move(*flushed), stub};
   return opened;
 }
@@ -90,6 +90,7 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   // Do not read the part from a stage: a container must have it, or it must become native first.
   if (must_become_native(awaited)) there.launch_directory.clear();
   auto opened = open_as_seen(there, place.path, settings, launcher, true);
+  if (is_refused(opened)) return opened.error();
   if (!opened && is_elsewhere(awaited)) {
     const auto arrival = MCR_TRY(await_part(awaited, [&] {
       opened = open_as_seen(there, place.path, settings, launcher, false);

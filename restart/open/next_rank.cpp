@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/open/newer_native_file.hpp"
+#include "restart/open/next_rank.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -86,6 +86,15 @@ std::string newer_native_file(const OpenedFile& own, std::uint32_t opening_ranks
       return other->path;
   }
   return {};
+}
+
+bool shows_another_set(const OpenedFile& own, const std::string& masked_name, uid_t owner,
+                       const Generation& set, const std::string& own_launch) {
+  const auto next = next_sibling(own, masked_name, owner);
+  if (!next || !numbers_of(set).contains(next->number)) return false;
+  const FileAt there = file_of_rank(next->path, shared_directory(masked_name), owner);
+  if (!there.is_stub() || there.stub.launch == own_launch) return false;
+  return there.stub.launch != set.name.launch || there.stub.sequence != set.name.sequence;
 }
 
 }  // namespace mcr::restart

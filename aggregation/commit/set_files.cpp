@@ -175,7 +175,10 @@ class FoundSets {
       set.containers.insert(set.containers.end(), found.accounts.begin(), found.accounts.end());
       const auto damage = damage_.find(std::pair(set.prefix, key.second));
       set.is_unreadable = damage != damage_.end();
-      if (set.is_unreadable) set.damaged.push_back(damage->second);
+      if (set.is_unreadable) {
+        set.damaged.push_back(damage->second.message);
+        set.is_broken = damage->second.cause != Cause::system;
+      }
       for (const std::string& path : set.lost_natives)
         set.damaged.push_back(path + ", a native file of the set, was replaced or removed");
       set.wholeness = wholeness(set.account);
@@ -200,14 +203,14 @@ class FoundSets {
   };
 
   Error damaged(const std::string& path, uid_t voice, const Error& error) {
-    damage_.emplace(std::pair(prefix_of(path), voice), error.message);
+    damage_.emplace(std::pair(prefix_of(path), voice), error);
     return error;
   }
 
   /// Keyed by set name and by the user to whom the containers are attributed: a container of
   /// another user joins a set only if both users can replace each other's files.
   std::map<std::pair<SetName, uid_t>, Found> sets_;
-  std::map<std::pair<std::string, uid_t>, std::string> damage_;  ///< by prefix and voice
+  std::map<std::pair<std::string, uid_t>, Error> damage_;  ///< by prefix and voice
   HeldByPath directories_{LinksToContainers::own};
   NamesByInode names_;
   std::map<std::pair<std::string, FileIdentity>, Seen> seen_;  ///< by directory

@@ -2,6 +2,7 @@
 #include "aggregation/mcr/completion.hpp"
 
 #include "aggregation/mcr/command_words.hpp"
+#include "aggregation/mcr/shell_quotes.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -19,16 +20,6 @@ std::vector<std::string> names_of(const std::vector<OptionWords>& options) {
   return names;
 }
 
-/// Returns `text` in single quotes. Characters in `escaped` get a backslash, for a shell's own syntax within a word.
-std::string quoted(const std::string& text, std::string_view escaped = {}) {
-  std::string result = "'";
-  for (const char c : text) {
-    if (escaped.find(c) != std::string_view::npos) result += '\\';
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result + "'";
-}
-
 // --- bash ---------------------------------------------------------------------------------------
 
 /// The branches of a case on "COMMAND OPTION", for options that take a value.
@@ -37,8 +28,9 @@ std::string bash_values(const std::string& command, const std::vector<OptionWord
   for (const OptionWords& option : options) {
     if (!option.takes_value) continue;
     std::vector<std::string> patterns;
-    for (const std::string& name : option.names) patterns.push_back(quoted(command + " " + name));
-    text += "    " + joined(patterns, " | ") + ") words=" + quoted(joined(option.values, " ")) +
+    for (const std::string& name : option.names)
+      patterns.push_back(in_quotes(command + " " + name));
+    text += "    " + joined(patterns, " | ") + ") words=" + in_quotes(joined(option.values, " ")) +
             " ;;\n";
   }
   return text;
@@ -55,10 +47,10 @@ std::string zsh_option(const OptionWords& option) {
     std::string spec = option.may_repeat ? "*" : "(" + joined(option.names, " ") + ")";
     const bool is_long = name.starts_with("--");
     spec += name + (option.takes_value ? (is_long ? "=" : "+") : "");
-    const std::string help = quoted(option.purpose, zsh_escaped);
+    const std::string help = in_quotes(option.purpose, zsh_escaped);
     const std::string action =
         option.values.empty() ? "_files" : "(" + joined(option.values, " ") + ")";
-    text += " \\\n        " + quoted(spec + "[") + help + "']" +
+    text += " \\\n        " + in_quotes(spec + "[") + help + "']" +
             (option.takes_value ? ":value:" + action : "") + "'";
   }
   return text;
@@ -67,21 +59,22 @@ std::string zsh_option(const OptionWords& option) {
 std::string zsh_command(const CommandWords& command) {
   std::string text = "      " + command.name + ")\n        _arguments";
   for (const OptionWords& option : command.options) text += zsh_option(option);
-  text += " \\\n        " + quoted("--json[one JSON value on standard output]") + " \\\n        ";
+  text +=
+      " \\\n        " + in_quotes("--json[one JSON value on standard output]") + " \\\n        ";
   text += command.values.empty() ? "'*:file:_files'"
-                                 : quoted("*:word:(" + joined(command.values, " ") + ")");
+                                 : in_quotes("*:word:(" + joined(command.values, " ") + ")");
   return text + " ;;\n";
 }
 
 // --- fish ---------------------------------------------------------------------------------------
 
 std::string fish_option(const std::string& condition, const OptionWords& option) {
-  std::string text = "complete -c mcr -n " + quoted(condition);
+  std::string text = "complete -c mcr -n " + in_quotes(condition);
   for (const std::string& name : option.names)
     text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-  if (!option.values.empty()) text += " -x -a " + quoted(joined(option.values, " "), "\\");
+  if (!option.values.empty()) text += " -x -a " + in_quotes(joined(option.values, " "), "\\");
   if (option.values.empty() && option.takes_value) text += " -r";
-  return text + " -d " + quoted(option.purpose, "\\") + "\n";
+  return text + " -d " + in_quotes(option.purpose, "\\") + "\n";
 }
 
 }  // namespace
@@ -110,12 +103,12 @@ _mcr() {
   done
   case $command in
 )";
-  text += "    '') options=" + quoted(joined(names_of(common), " ")) +
-          " arguments=" + quoted(joined(first, " ")) + " ;;\n";
+  text += "    '') options=" + in_quotes(joined(names_of(common), " ")) +
+          " arguments=" + in_quotes(joined(first, " ")) + " ;;\n";
   for (const CommandWords& command : commands) {
     text += "    " + command.name +
-            ") options=" + quoted("--json " + joined(names_of(command.options), " ")) +
-            " arguments=" + quoted(joined(command.values, " ")) + " ;;\n";
+            ") options=" + in_quotes("--json " + joined(names_of(command.options), " ")) +
+            " arguments=" + in_quotes(joined(command.values, " ")) + " ;;\n";
   }
   text += "  esac\n  case \"$command $before\" in\n";
   for (const CommandWords& command : commands) text += bash_values(command.name, command.options);
@@ -141,7 +134,7 @@ _mcr() {
 )";
   const std::vector<CommandWords> commands = commands_of(app);
   for (const CommandWords& command : commands)
-    text += "    " + quoted(command.name + ":") + quoted(command.purpose, zsh_escaped) + "\n";
+    text += "    " + in_quotes(command.name + ":") + in_quotes(command.purpose, zsh_escaped) + "\n";
   text += "  )\n  _arguments -C";
   for (const OptionWords& option : options_of(app)) text += zsh_option(option);
   text += R"( \
@@ -176,16 +169,16 @@ std::string fish_completion(const CLI::App& app) {
     text += fish_option("__fish_use_subcommand", option);
   for (const CommandWords& command : commands) {
     text += "complete -c mcr -n __fish_use_subcommand -f -a " + command.name + " -d " +
-            quoted(command.purpose, "\\") + "\n";
+            in_quotes(command.purpose, "\\") + "\n";
   }
   for (const CommandWords& command : commands) {
     const std::string condition = "__fish_seen_subcommand_from " + command.name;
-    text += "complete -c mcr -n " + quoted(condition) +
+    text += "complete -c mcr -n " + in_quotes(condition) +
             " -l json -d 'one JSON value on standard output'\n";
     for (const OptionWords& option : command.options) text += fish_option(condition, option);
     if (!command.values.empty()) {
-      text += "complete -c mcr -n " + quoted(condition) + " -f -a " +
-              quoted(joined(command.values, " "), "\\") + "\n";
+      text += "complete -c mcr -n " + in_quotes(condition) + " -f -a " +
+              in_quotes(joined(command.values, " "), "\\") + "\n";
     }
   }
   return text;

@@ -6,7 +6,7 @@
 
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/completion.hpp"
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/print.hpp"
 
 namespace mcr::aggregation {

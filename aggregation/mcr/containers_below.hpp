@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/named_containers.hpp"
 #include "restart/base/file_identity.hpp"
 
 namespace mcr::aggregation {

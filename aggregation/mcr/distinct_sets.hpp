@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "aggregation/commit/set_files.hpp"
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/named_containers.hpp"
 
 namespace mcr::aggregation {
 

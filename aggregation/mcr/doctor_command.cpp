@@ -18,10 +18,10 @@
 #include <thread>
 
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/interception.hpp"
 #include "aggregation/mcr/launch_report.hpp"
 #include "aggregation/mcr/node_leaders.hpp"
-#include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/site.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "codecs/gpu/lanes/open_card.hpp"
@@ -160,7 +160,7 @@ class Doctor {
     std::vector<std::string> warnings;
     const auto settings = effective_settings({}, warnings);
     for (const std::string& warning : warnings)
-      note(warning, "`chown` it to yourself, or remove it");
+      note(warning, "remove the file, or correct it as `mcr help settings` says");
     if (!settings)
       return bad(settings.error().message, "`mcr config --describe` lists all settings");
     const std::string stage(settings->text("stage"));
@@ -191,6 +191,9 @@ class Doctor {
       good(text);
     }
   }
+
+  /// How long the examined program's files may take to storage.
+  static constexpr std::uint64_t drain_ms = 600'000;
 
   /// Runs the program with LD_DEBUG, so that the loader's log shows which libraries it loads.
   Result<void> look_at_program(const std::vector<std::string>& words, bool quiet) {
@@ -231,7 +234,8 @@ class Doctor {
     std::error_code ignored;
     const bool has_stage = std::filesystem::exists(stage, ignored);
     if (has_stage) {
-      (void)drain_stage("doctor", stage, 600'000).has_value();
+      const auto drained = drain_stage("doctor", stage, drain_ms);
+      if (!drained || !drained->complete) judge_left(stage, drained);
       end_resident(stage, node_name());
     }
     // If the user's connector text sets trace=, it overrides MCR_TRACE, and this directory has no
@@ -317,19 +321,26 @@ class Doctor {
     findings_.push_back({Verdict::bad, std::move(what), std::move(remedy)});
   }
 
+  /// True if a directory of the list has this installation's plugin, or a copy of the same size.
   static bool leads_to_plugin(const std::string& path) {
-    for (std::size_t begin = 0; begin <= path.size();) {
-      const std::size_t end = std::min(path.find_first_of(":;", begin), path.size());
-      struct stat ours {};
-      struct stat there {};
-      const std::string candidate = path.substr(begin, end - begin) + "/libmcr_vol.so";
-      if (::stat(candidate.c_str(), &there) == 0 && ::stat(plugin_file().c_str(), &ours) == 0 &&
-          there.st_size == ours.st_size) {
-        return true;
-      }
-      begin = end + 1;
-    }
-    return false;
+    const auto size_of = [](const std::string& file) {
+      std::error_code none;
+      const auto size = std::filesystem::file_size(file, none);
+      return none ? std::uintmax_t{0} : size;
+    };
+    const std::vector<std::string> directories = restart::split_path_list(path);
+    return std::any_of(directories.begin(), directories.end(), [&](const std::string& directory) {
+      const std::uintmax_t size = size_of(directory + "/libmcr_vol.so");
+      return size != 0 && size == size_of(plugin_file());
+    });
+  }
+
+  /// Parts of the examined program are still in the stage.
+  void judge_left(const std::string& stage, const Result<Drained>& drained) {
+    if (drained) print_left("doctor", stage, drained->left);
+    bad("files of the program are still in " + stage + ", and not yet in a container" +
+            (drained ? "" : ": " + drained.error().message),
+        "nothing is lost: `mcr recover --stage " + stage + "` brings them to storage");
   }
 
   void judge_failed_start(const std::string& program, const Error& error) {
@@ -380,14 +391,11 @@ class Doctor {
   }
 
   static bool has_directory(const std::string& path, const std::filesystem::path& directory) {
-    for (std::size_t begin = 0; begin <= path.size();) {
-      const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::vector<std::string> listed = restart::split_path_list(path);
+    return std::any_of(listed.begin(), listed.end(), [&](const std::string& there) {
       std::error_code none;
-      if (std::filesystem::equivalent(path.substr(begin, end - begin), directory, none))
-        return true;
-      begin = end + 1;
-    }
-    return false;
+      return std::filesystem::equivalent(there, directory, none);
+    });
   }
 
   // Judges a program with HDF5 linked in statically. Such an HDF5 loads plugins, but our plugin
@@ -495,12 +503,9 @@ class Doctor {
 
   static std::string resolve(const std::string& program) {
     if (program.find('/') != std::string::npos) return program;
-    const std::string path = original_variable("PATH");
-    for (std::size_t begin = 0; begin <= path.size();) {
-      const std::size_t end = std::min(path.find(':', begin), path.size());
-      const std::string candidate = path.substr(begin, end - begin) + "/" + program;
+    for (const std::string& directory : restart::split_path_list(original_variable("PATH"))) {
+      const std::string candidate = directory + "/" + program;
       if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-      begin = end + 1;
     }
     return program;
   }

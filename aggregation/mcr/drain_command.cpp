@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/launch_report.hpp"
-#include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 
 namespace mcr::aggregation {
@@ -39,9 +39,7 @@ RunCommand declare_drain(CLI::App& app) {
       return exit_code::success;
     }
     print_left("drain", *stage, drained->left);
-    bool anybody_tries = false;
-    for (const LaunchStatus& launch : drained->left) anybody_tries |= launch.has_leader;
-    return anybody_tries ? exit_code::pending : exit_code::failure;
+    return exit_code_of_left(drained->left);
   };
 }
 

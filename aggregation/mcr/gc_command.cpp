@@ -12,9 +12,10 @@
 #include "aggregation/commit/retention.hpp"
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/commands.hpp"
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/sound_set.hpp"
+#include "restart/base/counted.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 
@@ -37,6 +38,7 @@ struct Removal {
   std::vector<std::string> containers;
   std::uint64_t bytes = 0;
   int code = exit_code::success;
+  std::string problem = {};  ///< why not everything was removed
 };
 
 /// Lists or removes the superseded sets of one directory of containers. A set of another directory
@@ -64,10 +66,12 @@ Result<void> collect(const std::vector<StoredSet>& sets, const GcWords& words, b
 
 void print_removal(const Removal& removal, const GcWords& words, bool json) {
   if (json) {
-    print_json(
-        {{"removed", words.remove}, {"containers", removal.containers}, {"bytes", removal.bytes}});
+    nlohmann::json printed = {
+        {"removed", words.remove}, {"containers", removal.containers}, {"bytes", removal.bytes}};
+    if (!removal.problem.empty()) printed["error"] = removal.problem;
+    print_json(printed);
   } else if (!removal.containers.empty()) {
-    print_line(stdout, "%zu containers, %s%s", removal.containers.size(),
+    print_line(stdout, "%s, %s%s", restart::counted(removal.containers.size(), "container").c_str(),
                size_text(removal.bytes).c_str(),
                words.remove ? " removed" : "; remove them with --remove");
   } else if (removal.code == exit_code::success) {
@@ -94,9 +98,9 @@ RunCommand declare_gc(CLI::App& app) {
     Removal removal;
     for (const SetsIn& here : *found) {
       const auto done = collect(here.sets, *words, common.json, removal);
-      if (!done) {
-        if (found->size() == 1) return print_error(common, "gc", done.error());
+      if (!done) {  // what was removed before is printed all the same
         removal.code = print_error({}, "gc", done.error());
+        removal.problem = done.error().message;
       }
     }
     print_removal(removal, *words, common.json);

@@ -8,7 +8,7 @@
 
 #include "aggregation/mcr/command_words.hpp"
 #include "aggregation/mcr/commands.hpp"
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/pager.hpp"
 #include "aggregation/mcr/pages.hpp"
 #include "aggregation/mcr/print.hpp"
@@ -80,9 +80,8 @@ int show_page(const CommonOptions& common, const std::string& name) {
   return exit_code::success;
 }
 
-/// Shows the manual page. Without it, or without a usable `man`, shows what --help prints.
-int show_command(const CommonOptions& common, const CLI::App& app, const std::string& name) {
-  const std::string options = app.get_subcommand(name)->help("mcr");
+/// Shows the manual page. Without it, or without a usable `man`, shows `options`, which --help prints.
+int show_manual(const CommonOptions& common, const std::string& name, const std::string& options) {
   if (common.json) {
     print_json({{"topic", name}, {"text", options}});
     return exit_code::success;
@@ -95,9 +94,23 @@ int show_command(const CommonOptions& common, const CLI::App& app, const std::st
   return exit_code::success;
 }
 
+int show_command(const CommonOptions& common, const CLI::App& app, const std::string& name) {
+  return show_manual(common, name, app.get_subcommand(name)->help("mcr"));
+}
+
+/// The page of mcr itself.
+int show_overview(const CommonOptions& common, const CLI::App& app) {
+  return show_manual(common, "", app.help());
+}
+
 int show_topic(const CommonOptions& common, const CLI::App& app, const std::string& topic) {
   if (topic.empty()) return list_topics(common, app);
+  if (is_python_command(topic) && common.json)
+    return print_error(
+        common, "help",
+        Error{Cause::usage, "the help of " + topic + " is text only: leave out --json"});
   if (is_python_command(topic)) return run_python_command({topic, "--help"});
+  if (topic == "mcr") return show_overview(common, app);
   const auto pages = page_names();
   if (std::find(pages.begin(), pages.end(), topic) != pages.end()) return show_page(common, topic);
   std::vector<std::string> topics = pages;

@@ -13,7 +13,7 @@
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/distinct_sets.hpp"
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/restart_file.hpp"
 #include "aggregation/mcr/set_step.hpp"

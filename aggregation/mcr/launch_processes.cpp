@@ -58,7 +58,7 @@ std::string process_text(pid_t process) {
 }
 
 /// Returns the first few of the ranks' processes; empty if there are none.
-std::string ranks_text(const std::vector<pid_t>& ranks) {
+std::string process_list(const std::vector<pid_t>& ranks) {
   constexpr std::size_t most_named = 3;
   std::string text;
   for (std::size_t i = 0; i < std::min(ranks.size(), most_named); ++i)
@@ -98,7 +98,7 @@ std::string waiting_text(const std::string& stage, const LaunchStatus& launch) {
   const restart::LaunchSummary seen = launch.summary.value_or(restart::LaunchSummary{});
   if (launch.has_leader && !seen.doing.empty()) text += ", which is " + seen.doing;
   if (const std::string still = launch.what_stands_still(); !still.empty()) text += "; " + still;
-  if (const std::string ranks = ranks_text(processes.ranks); !ranks.empty())
+  if (const std::string ranks = process_list(processes.ranks); !ranks.empty())
     text += "; processes of the launch still run: " + ranks;
   return text;
 }

@@ -4,10 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
 
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/wait_report.hpp"
 #include "aggregation/mcr/waiting_parts.hpp"
 #include "restart/base/path_names.hpp"
@@ -139,6 +141,12 @@ void print_left(std::string_view command, const std::string& stage,
                static_cast<int>(command.size()), command.data(), launch.published, launch.open,
                launch.path.c_str(), why.c_str());
   }
+}
+
+int exit_code_of_left(const std::vector<LaunchStatus>& left) {
+  const bool anybody_tries =
+      std::any_of(left.begin(), left.end(), [](const LaunchStatus& it) { return it.has_leader; });
+  return anybody_tries ? exit_code::pending : exit_code::failure;
 }
 
 Result<Drained> drain_stage(std::string_view command, const std::string& stage,

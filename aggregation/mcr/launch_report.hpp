@@ -23,6 +23,9 @@ std::string failure_text(const std::string& stage, const LaunchStatus& launch);
 void print_left(std::string_view command, const std::string& stage,
                 const std::vector<LaunchStatus>& left);
 
+/// The exit code of a command that leaves these launches: pending if a leader still tries, else failure.
+int exit_code_of_left(const std::vector<LaunchStatus>& left);
+
 /// Waits until the stage is drained. Shows meanwhile what it waits for (wait_report.hpp), and prints
 /// to standard error if a commit has failed and is tried again.
 Result<Drained> drain_stage(std::string_view command, const std::string& stage,

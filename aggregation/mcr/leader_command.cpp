@@ -5,7 +5,7 @@
 #include "aggregation/leader/leader.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/stage/resident_socket.hpp"

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/containers_below.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
+#include "aggregation/mcr/named_containers.hpp"
 #include "aggregation/mcr/open_container.hpp"
-#include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/set_table.hpp"
 #include "aggregation/mcr/short_name.hpp"
@@ -22,6 +24,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/format/container_name.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -36,8 +39,9 @@ struct ListedVariable {
   std::uint64_t raw_bytes = 0;
   std::uint64_t stored_bytes = 0;
   std::uint32_t frames = 0;
-  std::string pipeline;  ///< of the first frame
-  bool is_data = true;   ///< false for skeletons and batches
+  std::string pipeline = {};  ///< of the first frame
+  std::string problem = {};   ///< why the first frame cannot be read
+  bool is_data = true;        ///< false for skeletons and batches
   bool is_linked = false;
 };
 
@@ -45,9 +49,10 @@ struct Listed {
   std::string name;
   restart::SetIdentity set;
   std::vector<restart::PartRecord> parts;
-  std::vector<ListedVariable> variables;
+  std::vector<ListedVariable> variables = {};
   std::uint64_t raw_bytes = 0;     ///< of the parts
   std::uint64_t stored_bytes = 0;  ///< of the file
+  std::string problem = {};        ///< why the codings of linked variables are not known
 };
 
 /// Where the data of a linked variable lies.
@@ -108,31 +113,41 @@ Result<void> explain_links(restart::ContainerReader& container, const std::vecto
   return {};
 }
 
-Result<Listed> list(const std::string& name, bool verbose) {
+/// `reads_frames`: reads a frame of each variable, which says by which pipeline it is coded. A frame that cannot be read is
+/// no error, because the rest of the container can be used.
+Result<Listed> list(const std::string& name, bool reads_frames) {
   const auto container = MCR_TRY(open_container(name));
-  Listed listed{name, container->set(), *MCR_TRY(container->parts()), {}, 0, 0};
+  Listed listed{name, container->set(), *MCR_TRY(container->parts())};
   listed.stored_bytes = static_cast<std::uint64_t>(MCR_TRY(container->status()).st_size);
   for (const restart::PartRecord& part : listed.parts) listed.raw_bytes += part.entry.size;
   std::vector<LinkedAt> links;
   for (const restart::DatasetEntry& dataset : *MCR_TRY(container->datasets())) {
-    ListedVariable variable{dataset.name, dataset.raw_bytes, 0, dataset.frame_count, {}, true,
-                            false};
+    ListedVariable variable{dataset.name, dataset.raw_bytes, 0, dataset.frame_count};
     for (std::uint32_t i = 0; i < dataset.frame_count; ++i) {
       variable.stored_bytes += MCR_TRY(container->frame_place(dataset, i)).stored_bytes;
     }
     variable.is_data = dataset.kind == restart::DatasetKind::variable;
-    std::optional<codecs::Link> link;
-    variable.pipeline = MCR_TRY(pipeline_of(*container, dataset, link));
-    variable.is_linked = link.has_value();
-    if (link) links.push_back({listed.variables.size(), std::move(*link)});
+    if (reads_frames) {
+      std::optional<codecs::Link> link;
+      auto pipeline = pipeline_of(*container, dataset, link);
+      if (pipeline) {
+        variable.pipeline = *std::move(pipeline);
+      } else {
+        variable.problem = pipeline.error().message;
+      }
+      variable.is_linked = link.has_value();
+      if (link) links.push_back({listed.variables.size(), std::move(*link)});
+    }
     listed.variables.push_back(std::move(variable));
   }
-  if (verbose) MCR_TRY(explain_links(*container, links, listed));
+  // If a solid frame is damaged, its variables are listed without their coding.
+  if (const auto explained = explain_links(*container, links, listed); !explained)
+    listed.problem = explained.error().message;
   return listed;
 }
 
 /// Formats runs of ranks: "0-7", "0-3,5".
-std::string ranks_text(const std::vector<restart::PartRecord>& parts) {
+std::string runs_of_ranks(const std::vector<restart::PartRecord>& parts) {
   std::string text;
   for (std::size_t i = 0; i < parts.size();) {
     std::size_t end = i;
@@ -145,7 +160,8 @@ std::string ranks_text(const std::vector<restart::PartRecord>& parts) {
   return text.empty() ? "none" : text;
 }
 
-std::string ranks_text(const std::vector<std::uint32_t>& ranks) {
+/// Formats ranks with their noun: "rank 1", "ranks 1, 2".
+std::string named_ranks(const std::vector<std::uint32_t>& ranks) {
   std::string text;
   for (const std::uint32_t rank : ranks) text += (text.empty() ? "" : ", ") + std::to_string(rank);
   return (ranks.size() == 1 ? "rank " : "ranks ") + text;
@@ -156,9 +172,9 @@ void print_note(const Listed& listed) {
   const restart::SetIdentity& set = listed.set;
   std::string said;
   const auto add = [&](const std::string& text) { said += (said.empty() ? "" : "; ") + text; };
-  if (!set.passed_ranks.empty()) add(ranks_text(set.passed_ranks) + " wrote nothing");
+  if (!set.passed_ranks.empty()) add(named_ranks(set.passed_ranks) + " wrote nothing");
   if (!set.failed_ranks.empty())
-    add(ranks_text(set.failed_ranks) + " ended or died without a file of the set");
+    add(named_ranks(set.failed_ranks) + " ended or died without a file of the set");
   if (set.drifted) add("a rank began to write the next set before all ranks had finished this one");
   print_line(stdout, "%s", listed.name.c_str());
   print_line(stdout, "  a supplement without parts of %s, launch %s, sequence %llu: %s",
@@ -171,9 +187,15 @@ std::string who_wrote(const Listed& listed) {
   const restart::SetIdentity& set = listed.set;
   const std::string count = std::to_string(set.rank_count);
   if (is_of_one_file(listed.set))
-    return "one file, of rank " + ranks_text(listed.parts) + " of " + count;
-  return "ranks " + ranks_text(listed.parts) + " of " + count +
+    return "one file, of rank " + runs_of_ranks(listed.parts) + " of " + count;
+  return "ranks " + runs_of_ranks(listed.parts) + " of " + count +
          (set.passed_ranks.empty() ? "" : " (others passed)");
+}
+
+void print_problem(const std::string& problem) {
+  if (!problem.empty())
+    print_line(stderr, "mcr ls: %s; `mcr verify` says which ranks can be restored",
+               problem.c_str());
 }
 
 void print_listed(const Listed& listed, bool verbose) {
@@ -200,9 +222,12 @@ void print_listed(const Listed& listed, bool verbose) {
   for (const ListedVariable& variable : listed.variables) {
     table.add({variable.name, size_text(variable.raw_bytes), size_text(variable.stored_bytes),
                variable.is_linked ? "" : ratio_text(variable.raw_bytes, variable.stored_bytes),
-               std::to_string(variable.frames), variable.pipeline});
+               std::to_string(variable.frames),
+               variable.problem.empty() ? variable.pipeline : "cannot be read"});
   }
   table.print();
+  print_problem(listed.problem);
+  for (const ListedVariable& variable : listed.variables) print_problem(variable.problem);
 }
 
 /// The short name of the container's set; null for a bundle and for a container of `mcr pack`.
@@ -234,6 +259,9 @@ nlohmann::json to_json(const Listed& listed) {
                          {"frames", variable.frames},
                          {"linked", variable.is_linked},
                          {"pipeline", variable.pipeline}});
+    if (variable.problem.empty()) continue;
+    variables.back()["pipeline"] = nullptr;
+    variables.back()["problem"] = variable.problem;
   }
   return {{"container", listed.name},
           {"name", name_of(listed)},
@@ -261,6 +289,9 @@ RunCommand declare_ls(CLI::App& app) {
   const auto command = std::make_shared<LsCommand>();
   app.add_option("CONTAINER", command->arguments, "containers, stubs or directories")->required();
   app.add_flag("-v,--verbose", command->verbose, "every variable, with its pipeline");
+  app.footer(
+      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
+      "data.");
   return [command](const CommonOptions& common) {
     int code = exit_code::success;
     nlohmann::json json = nlohmann::json::array();
@@ -274,6 +305,7 @@ RunCommand declare_ls(CLI::App& app) {
       }
       const auto names = paths_below(argument, "ls");
       if (!names) return print_error(common, "ls", names.error());
+      std::set<restart::PartId> parts;
       for (const std::string& name : *names) {
         const auto listed = list(name, command->verbose || common.json);
         if (!listed) {
@@ -281,12 +313,19 @@ RunCommand declare_ls(CLI::App& app) {
           json.push_back({{"container", name}, {"error", listed.error().message}});
           continue;
         }
+        for (const restart::PartRecord& part : listed->parts) parts.insert(part.entry.part);
         if (common.json) {
           json.push_back(to_json(*listed));
         } else {
           print_listed(*listed, command->verbose);
         }
       }
+      const auto there = restart::file_at(AT_FDCWD, argument, restart::Links::followed);
+      if (there.is_stub() && !parts.contains(there.stub.part))
+        code = print_error({}, "ls",
+                           Error{Cause::system, "the file of " + argument +
+                                                    " is in none of these containers, which "
+                                                    "belong to its set"});
     }
     if (common.json) print_json(json);
     return code;

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <sstream>
 #include <string>
@@ -14,7 +16,7 @@
 #include <vector>
 
 #include "aggregation/mcr/commands.hpp"
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/python_command.hpp"
 #include "codecs/gpu/lanes/open_card.hpp"
@@ -120,11 +122,24 @@ int run(std::vector<std::string> words) {
 }  // namespace
 }  // namespace mcr::aggregation
 
+namespace {
+
+/// The status of a command whose output was written; a failure if standard output took not all of it.
+int written(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  const std::string why = std::strerror(errno);
+  mcr::aggregation::print_line(stderr, "mcr: cannot write to standard output: %s", why.c_str());
+  return status == mcr::aggregation::exit_code::success ? mcr::aggregation::exit_code::failure
+                                                        : status;
+}
+
+}  // namespace
+
 int main(int count, char** words) {
   mcr::aggregation::prepare_hdf5();
   mcr::aggregation::keep_freed_memory();
   try {
-    const int status = mcr::aggregation::run({words + 1, words + count});
+    const int status = written(mcr::aggregation::run({words + 1, words + count}));
     if (mcr::codecs::gpu::was_card_asked()) {
       // A thread may be in a driver that starts slowly, whose own work at the exit could meet it; or the driver
       // may wait at the exit for a card that does not answer.

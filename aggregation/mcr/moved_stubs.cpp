@@ -242,7 +242,7 @@ bool MovedStubs::has_stub_of(const PartId& part, std::optional<uid_t> owner) con
   return false;
 }
 
-Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) {
+Result<MovedStubs> reconnect_moved_stubs(const std::string& directory, bool dry_run) {
   MovedStubs moved;
   Holders holders;
   Seen seen;
@@ -287,7 +287,7 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
     if (done && !dry_run && opens_only_with_allow(top, root, path, allow, base))
       moved.needing_allow.push_back({path, base});
     if (done) {
-      moved.mended.push_back(path);
+      moved.reconnected.push_back(path);
     } else {
       moved.failures.push_back(path + ": " + done.error().message);
     }

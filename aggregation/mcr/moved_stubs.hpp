@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For `mcr recover`: finds and mends stubs that no longer lead to their containers, because the
+// For `mcr recover`: finds stubs that no longer lead to their containers, because the
 // stubs or the containers were moved.
 #pragma once
 
@@ -25,10 +25,10 @@ struct NeedsAllow {
 };
 
 struct MovedStubs {
-  /// Paths of mended stubs; in a dry run, of stubs that would be mended.
-  std::vector<std::string> mended;
+  /// Paths of reconnected stubs; in a dry run, of stubs that would be reconnected.
+  std::vector<std::string> reconnected;
   std::vector<std::string> failures;  ///< stubs that could not be written, and why
-  /// Those of `mended` that open only with the setting allow=.
+  /// Those of `reconnected` that open only with the setting allow=.
   std::vector<NeedsAllow> needing_allow;
   NotLookedAt left_out;
   /// Parts with a stub below the directory, and the user that made the stub.
@@ -44,6 +44,6 @@ struct MovedStubs {
 
 /// Looks at every file below `directory`. If a stub leads to no container, and a container below
 /// `directory` has the stub's part, rewrites the stub so that it leads to that container.
-Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run);
+Result<MovedStubs> reconnect_moved_stubs(const std::string& directory, bool dry_run);
 
 }  // namespace mcr::aggregation

@@ -109,9 +109,9 @@ std::vector<std::string> environment_for(const Scheduler& scheduler) {
   return entries;
 }
 
-std::string filled(std::string word, std::string_view hole, unsigned number) {
-  if (const auto at = word.find(hole); at != std::string::npos)
-    word.replace(at, hole.size(), std::to_string(number));
+std::string filled(std::string word, std::string_view placeholder, unsigned number) {
+  if (const auto at = word.find(placeholder); at != std::string::npos)
+    word.replace(at, placeholder.size(), std::to_string(number));
   return word;
 }
 

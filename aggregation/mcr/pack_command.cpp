@@ -12,8 +12,9 @@
 #include "aggregation/commit/trace_file.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
+#include "aggregation/mcr/named_containers.hpp"
 #include "aggregation/mcr/open_container.hpp"
-#include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/file_identity.hpp"
@@ -254,6 +255,9 @@ RunCommand declare_pack(CLI::App& app) {
   app.add_flag("-f,--force", options->force, "replace an existing container");
   app.add_flag("-v,--verbose", options->verbose,
                "print which compression was chosen for each variable, and why");
+  app.footer(
+      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
+      "data.");
   return [options](const CommonOptions& common) {
     const auto report = pack(*options);
     if (!report) return print_error(common, "pack", report.error());

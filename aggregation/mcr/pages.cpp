@@ -37,7 +37,8 @@ std::string title_of(const std::string& text) {
 }
 
 std::string manual_page(const std::string& command) {
-  const std::string path = beside_command(MCR_MANUAL_FROM_COMMAND) + "/mcr-" + command + ".1";
+  const std::string path = beside_command(MCR_MANUAL_FROM_COMMAND) + "/mcr" +
+                           (command.empty() ? "" : "-" + command) + ".1";
   for (const char* const packed : {"", ".gz", ".xz", ".zst"}) {  // as distributions pack them
     if (::access((path + packed).c_str(), R_OK) == 0) return path + packed;
   }

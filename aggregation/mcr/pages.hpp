@@ -18,7 +18,7 @@ Result<std::string> read_page(const std::string& name);
 /// Returns the first heading of a page.
 std::string title_of(const std::string& text);
 
-/// Returns the file of the command's manual page; "" if the page is not installed.
+/// Returns the file of the command's manual page, or of mcr's own for ""; "" if the page is not installed.
 std::string manual_page(const std::string& command);
 
 }  // namespace mcr::aggregation

@@ -9,7 +9,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "restart/base/name_text.hpp"
 #include "restart/base/printable.hpp"
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "restart/base/exec_list.hpp"
 

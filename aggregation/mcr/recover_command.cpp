@@ -9,9 +9,9 @@
 
 #include "aggregation/leader/adopted_leaders.hpp"
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/launch_report.hpp"
 #include "aggregation/mcr/node_leaders.hpp"
-#include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/remade_stubs.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "aggregation/mcr/waiting_parts.hpp"
@@ -21,7 +21,7 @@
 namespace mcr::aggregation {
 namespace {
 
-/// Leaders that have committed everything get so much time to end by themselves, and after SIGTERM.
+/// Time for leaders to end after their last commit, and after SIGTERM.
 constexpr std::uint64_t leaders_idle_ms = 1000;
 constexpr std::uint64_t leaders_end_ms = 10'000;
 
@@ -54,10 +54,97 @@ Result<Staged> look_for_parts(const std::string& stage) {
 
 void print_remade(const Remaking& remade, bool dry_run) {
   const std::string would = dry_run ? "would be" : "was";
-  for (const std::string& path : remade.mended)
+  for (const std::string& path : remade.reconnected)
     print_line(stdout, "stub %s connected to its container again: %s", would.c_str(), path.c_str());
   for (const RemadeStub& stub : remade.stubs)
     print_line(stdout, "stub %s made again: %s", would.c_str(), stub.path.c_str());
+}
+
+/// What became of the stubs in all directories.
+struct StubsReport {
+  nlohmann::json made_again = nlohmann::json::array();
+  nlohmann::json reconnected = nlohmann::json::array();
+  nlohmann::json failures = nlohmann::json::array();
+  nlohmann::json kept = nlohmann::json::array();  ///< Remaking::kept
+  nlohmann::json needing_allow = nlohmann::json::array();
+  /// Of a directory; the results for the others and for the stage are printed in spite of it.
+  std::optional<Error> error;
+  bool has_damage = false;
+
+  [[nodiscard]] bool is_empty() const {
+    return made_again.empty() && reconnected.empty() && failures.empty() && !error;
+  }
+};
+
+/// Prints to standard error what the user has to know or to do about the stubs of one directory, and adds it to the report.
+void report_stubs(const Remaking& remade, StubsReport& report) {
+  for (const std::string& failure : remade.failures) {
+    print_line(stderr, "mcr recover: the stub was not repaired: %s", failure.c_str());
+    report.failures.push_back(failure);
+  }
+  for (const NeedsAllow& stub : remade.needing_allow) {
+    print_line(stderr,
+               "mcr recover: %s leads to its container again, which another user could have "
+               "replaced; if you trust everybody who may write to %s, open it with allow=%s",
+               stub.path.c_str(), stub.allow.c_str(), stub.allow.c_str());
+    report.needing_allow.push_back({{"path", stub.path}, {"allow", stub.allow}});
+  }
+  for (const std::string& path : remade.kept) {
+    print_line(stderr,
+               "mcr recover: %s is empty, and was made after its set was committed, so it stays; "
+               "remove it and run the command again to get the file of the set",
+               path.c_str());
+    report.kept.push_back(path);
+  }
+  for (const std::string& path : remade.reconnected) report.reconnected.push_back(path);
+  for (const RemadeStub& stub : remade.stubs) {
+    report.made_again.push_back({{"path", stub.path}, {"set", stub.set}});
+    if (stub.copy.empty()) continue;
+    print_line(stderr,
+               "mcr recover: %s is another stub of %s, but other users could have put it there, "
+               "so it does not count",
+               stub.copy.c_str(), stub.path.c_str());
+  }
+  report.has_damage |= remade.has_damage;
+}
+
+StubsReport remake_all_stubs(const RecoverWords& words, bool json) {
+  StubsReport report;
+  for (const std::string& directory : words.directories) {
+    const auto remade = remake_stubs(directory, words.dry_run);
+    if (!remade) {
+      report.error = remade.error();
+      print_line(stderr, "mcr recover: %s", report.error->message.c_str());
+      continue;
+    }
+    report_stubs(*remade, report);
+    if (!json) print_remade(*remade, words.dry_run);
+  }
+  return report;
+}
+
+nlohmann::json to_json(const RecoverWords& words, const Staged& before, const Drained& drained,
+                       const StubsReport& stubs) {
+  nlohmann::json json = {{"dry_run", words.dry_run},
+                         {"published", before.published},
+                         {"left_open", before.open},
+                         {"complete", drained.complete},
+                         {"left", to_json(drained.left)},
+                         {"stubs", stubs.made_again},
+                         {"reconnected", stubs.reconnected},
+                         {"failures", stubs.failures},
+                         {"kept", stubs.kept},
+                         {"needs_allow", stubs.needing_allow}};
+  if (stubs.error) json["error"] = stubs.error->message;
+  return json;
+}
+
+/// Nothing if everything was repaired.
+std::optional<int> exit_code_of_stubs(const StubsReport& stubs) {
+  if (stubs.error) return exit_code_of(*stubs.error);
+  if (!stubs.failures.empty()) return exit_code::failure;
+  if (stubs.has_damage) return exit_code::damaged;
+  return std::nullopt;
 }
 
 /// Prints what was in the stage at first, and what became of it.
@@ -151,69 +238,19 @@ RunCommand declare_recover(CLI::App& app) {
       if (drained.complete) remove_ended_launches(*stage);
       if (drained.complete && leaders) leaders->end(leaders_idle_ms, leaders_end_ms);
     }
-    nlohmann::json stubs = nlohmann::json::array();
-    nlohmann::json mended = nlohmann::json::array();
-    std::optional<Error> error;  // the results for the stage are printed in spite of it
-    bool has_failed = false;
-    bool has_damage = false;
-    for (const std::string& directory : words->directories) {
-      const auto remade = remake_stubs(directory, words->dry_run);
-      if (!remade) {
-        error = remade.error();
-        print_line(stderr, "mcr recover: %s", error->message.c_str());
-        continue;
-      }
-      for (const std::string& failure : remade->failures)
-        print_line(stderr, "mcr recover: the stub was not repaired: %s", failure.c_str());
-      for (const NeedsAllow& stub : remade->needing_allow)
-        print_line(stderr,
-                   "mcr recover: %s leads to its container again, which another user could have "
-                   "replaced; if you trust everybody who may write to %s, open it with allow=%s",
-                   stub.path.c_str(), stub.allow.c_str(), stub.allow.c_str());
-      for (const std::string& path : remade->kept)
-        print_line(
-            stderr,
-            "mcr recover: %s is empty, and was made after its set was committed, so it stays; "
-            "remove it and run the command again to get the file of the set",
-            path.c_str());
-      has_failed |= !remade->failures.empty();
-      has_damage |= remade->has_damage;
-      for (const std::string& path : remade->mended) mended.push_back(path);
-      for (const RemadeStub& stub : remade->stubs) {
-        stubs.push_back({{"path", stub.path}, {"set", stub.set}});
-        if (stub.copy.empty()) continue;
-        print_line(
-            stderr,
-            "mcr recover: %s is another stub of %s, but other users could have put it there, "
-            "so it does not count",
-            stub.copy.c_str(), stub.path.c_str());
-      }
-      if (!common.json) print_remade(*remade, words->dry_run);
-    }
+    const StubsReport stubs = remake_all_stubs(*words, common.json);
     if (common.json) {
-      nlohmann::json found = {{"dry_run", words->dry_run},
-                              {"published", before->published},
-                              {"left_open", before->open},
-                              {"complete", drained.complete},
-                              {"left", to_json(drained.left)},
-                              {"mended", mended},
-                              {"stubs", stubs}};
-      if (error) found["error"] = error->message;
-      print_json(found);
+      print_json(to_json(*words, *before, drained, stubs));
     } else if (before->published + before->open > 0) {
       print_staged(*before, *stage, *words);
-    } else if (stubs.empty() && mended.empty() && !has_failed && !error && has_stage &&
-               !words->as_node) {
+    } else if (stubs.is_empty() && has_stage && !words->as_node) {
       print_line(stdout, "nothing is left to recover in the stage %s", stage->c_str());
     }
-    if (drained.complete) {
-      if (error) return exit_code_of(*error);
-      return has_failed ? exit_code::failure : has_damage ? exit_code::damaged : on_nodes;
+    if (!drained.complete) {
+      print_left("recover", *stage, drained.left);
+      return exit_code_of_left(drained.left);
     }
-    print_left("recover", *stage, drained.left);
-    bool anybody_tries = false;
-    for (const LaunchStatus& launch : drained.left) anybody_tries |= launch.has_leader;
-    return anybody_tries ? exit_code::pending : exit_code::failure;
+    return exit_code_of_stubs(stubs).value_or(on_nodes);
   };
   return [words, recover](const CommonOptions& common) {
     if (!words->as_node) return recover(common);

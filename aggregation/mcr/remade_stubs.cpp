@@ -334,7 +334,8 @@ Result<Claim> chosen(std::vector<Claim> claims) {
 /// Returns, for a message, with which user's rights root was refused.
 std::string for_whom(const Result<Claim>& claim) {
   if (!claim || claim->first->owner == ::geteuid() || ::geteuid() != 0) return {};
-  return " (as " + restart::user_text(claim->first->owner) + ", whose container says so)";
+  return " (tried with the rights of " + restart::user_text(claim->first->owner) +
+         ", the owner of the container)";
 }
 
 /// Leaves out other users' sets in directories below the named one and its mcr/. Only their owners
@@ -355,8 +356,8 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   auto sets = sets_in(directory, "recover");
   const int problem = sets ? 0 : sets.error().system_error;
   if (!sets && problem != ENOENT && problem != EACCES) return sets.error();
-  MovedStubs moved = MCR_TRY(mend_moved_stubs(directory, dry_run));
-  // If no container can be read by its path, there are no sets, but moved stubs are still mended.
+  MovedStubs moved = MCR_TRY(reconnect_moved_stubs(directory, dry_run));
+  // If no container can be read by its path, there are no sets, but moved stubs are still reconnected.
   if (!sets && moved.containers > 0) sets = SetsIn{};
   // sets_in() has printed the same directories, unless it failed.
   if (problem == EACCES) print_not_looked_at(moved.left_out, "recover");
@@ -375,7 +376,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   std::set<std::string> refused;
   Remaking remaking;
   remaking.has_damage = found.has_damage;
-  remaking.mended = std::move(moved.mended);
+  remaking.reconnected = std::move(moved.reconnected);
   remaking.needing_allow = std::move(moved.needing_allow);
   remaking.failures = std::move(moved.failures);
   for (const auto& [home, of_users] : newest) {

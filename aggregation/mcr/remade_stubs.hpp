@@ -20,9 +20,10 @@ struct RemadeStub {
 /// What was done, or would be done, below a directory.
 struct Remaking {
   std::vector<RemadeStub> stubs;
-  std::vector<std::string> mended;        ///< moved stubs that lead to their containers again
-  std::vector<NeedsAllow> needing_allow;  ///< those of `mended` that open only with the setting
-  std::vector<std::string> kept;          ///< paths of empty files that are younger than their sets
+  std::vector<std::string> reconnected;  ///< moved stubs that lead to their containers again
+  std::vector<NeedsAllow>
+      needing_allow;                  ///< those of `reconnected` that open only with the setting
+  std::vector<std::string> kept;      ///< paths of empty files that are younger than their sets
   std::vector<std::string> failures;  ///< paths that cannot be written; the other stubs are written
   bool has_damage = false;            ///< a container cannot be read
 };

@@ -15,10 +15,11 @@
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/launch_report.hpp"
 #include "aggregation/mcr/node_leaders.hpp"
-#include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/restart_file.hpp"
+#include "aggregation/mcr/shell_quotes.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/path_names.hpp"
@@ -50,31 +51,25 @@ int not_started(const CommonOptions& common, const Error& error) {
   return error.system_error == ENOENT ? 127 : error.system_error == EACCES ? 126 : status;
 }
 
-/// Returns `text` in single quotes, for a shell.
-std::string in_quotes(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-struct Hole {
+struct Placeholder {
   std::string_view name;
   std::string value;     ///< in quotes, for messages
   std::string variable;  ///< the shell's variable with the value, as one word
 };
 
-constexpr std::string_view hole_names[] = {"{set}", "{file}", "{directory}"};
+constexpr std::string_view placeholder_names[] = {"{set}", "{file}", "{directory}"};
 
-/// Returns the first hole that stands in quotes or after a backslash, because the value in single
-/// quotes is not safe there. Nothing if there is no such hole.
-std::optional<std::string_view> hole_in_quotes(std::string_view text) {
+/// Returns the first placeholder that stands in quotes or after a backslash, because the value in single
+/// quotes is not safe there. Nothing if there is no such placeholder.
+std::optional<std::string_view> placeholder_in_quotes(std::string_view text) {
   char open = 0;  // the quote that is open
   bool is_escaped = false;
   for (; !text.empty(); text.remove_prefix(1)) {
-    const auto* const hole =
-        std::find_if(std::begin(hole_names), std::end(hole_names),
+    const auto* const placeholder =
+        std::find_if(std::begin(placeholder_names), std::end(placeholder_names),
                      [&](std::string_view name) { return text.starts_with(name); });
-    if (hole != std::end(hole_names) && (open != 0 || is_escaped)) return *hole;
+    if (placeholder != std::end(placeholder_names) && (open != 0 || is_escaped))
+      return *placeholder;
     const char c = text.front();
     const bool is_quote = !is_escaped && (c == '\'' || c == '"' || c == '`');
     if (is_quote && open == 0) {
@@ -87,16 +82,18 @@ std::optional<std::string_view> hole_in_quotes(std::string_view text) {
   return std::nullopt;
 }
 
-/// Returns the text with each hole replaced by the hole's `replacement`: its value, or the variable
+/// Returns the text with each placeholder replaced by the placeholder's `replacement`: its value, or the variable
 /// that holds the value.
-std::string filled(std::string_view text, const std::vector<Hole>& holes,
-                   std::string Hole::*replacement) {
+std::string filled(std::string_view text, const std::vector<Placeholder>& placeholders,
+                   std::string Placeholder::*replacement) {
   std::string line;
   while (!text.empty()) {
-    const auto hole = std::find_if(holes.begin(), holes.end(),
-                                   [&](const auto& it) { return text.starts_with(it.name); });
-    line += hole == holes.end() ? std::string(1, text.front()) : (*hole).*replacement;
-    text.remove_prefix(hole == holes.end() ? 1 : hole->name.size());
+    const auto placeholder =
+        std::find_if(placeholders.begin(), placeholders.end(),
+                     [&](const auto& it) { return text.starts_with(it.name); });
+    line += placeholder == placeholders.end() ? std::string(1, text.front())
+                                              : (*placeholder).*replacement;
+    text.remove_prefix(placeholder == placeholders.end() ? 1 : placeholder->name.size());
   }
   return line;
 }
@@ -130,15 +127,16 @@ std::vector<std::string> restart_words(const RunWords& words) {
   const std::string& first = *found_file;
   const std::string& set = newest->name.masked_name;
   const std::string directory = restart::parent_of(first);
-  const std::vector<Hole> holes = {{"{set}", in_quotes(set), "\"$mcr_set\""},
-                                   {"{file}", in_quotes(first), "\"$mcr_file\""},
-                                   {"{directory}", in_quotes(directory), "\"$mcr_directory\""}};
+  const std::vector<Placeholder> placeholders = {
+      {"{set}", in_quotes(set), "\"$mcr_set\""},
+      {"{file}", in_quotes(first), "\"$mcr_file\""},
+      {"{directory}", in_quotes(directory), "\"$mcr_directory\""}};
   print_line(stderr, "mcr run: restarting from the newest whole set: %s",
-             filled(words.restart, holes, &Hole::value).c_str());
+             filled(words.restart, placeholders, &Placeholder::value).c_str());
   // Names are passed as arguments, never as text of the shell script, because other users may have
   // chosen them.
   const std::string variables = "mcr_set=$1 mcr_file=$2 mcr_directory=$3; shift 3\n";
-  const std::string line = filled(words.restart, holes, &Hole::variable);
+  const std::string line = filled(words.restart, placeholders, &Placeholder::variable);
   return {"/bin/sh", "-c", variables + line, "mcr run", set, first, directory};
 }
 
@@ -261,7 +259,7 @@ void print_not_captured(const std::vector<std::string>& command, bool is_job) {
   std::string why = why_variables_are_missing(command);
   if (why.empty()) {
     why = "`mcr doctor --";
-    for (const std::string& word : command) why += " " + word;
+    for (const std::string& word : command) why += " " + as_shell_word(word);
     why += "` says why";
   }
   print_line(stderr, "mcr run: no file was captured on %s; %s",
@@ -295,11 +293,11 @@ RunCommand declare_run(CLI::App& app) {
   return [words](const CommonOptions& common) {
     const auto limit_ms = restart::parse_duration(words->timeout);
     if (!limit_ms) return print_error(common, "run", limit_ms.error());
-    if (const auto hole = hole_in_quotes(words->restart)) {
+    if (const auto placeholder = placeholder_in_quotes(words->restart)) {
       return print_error(
           common, "run",
           Error{Cause::usage,
-                "--restart: write " + std::string(*hole) +
+                "--restart: write " + std::string(*placeholder) +
                     " without quotes and backslashes around it; mcr quotes the name itself"});
     }
     const auto stage = stage_path({});

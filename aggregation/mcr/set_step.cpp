@@ -23,7 +23,7 @@ std::size_t components_in(const std::string& path) {
   return static_cast<std::size_t>(std::count(path.begin(), path.end(), '/')) + 1;
 }
 
-/// Returns the end of the masked name, from the directory `top` on.
+/// Returns the offset in the masked name at which the components below the directory `top` begin.
 std::size_t begin_below(const StoredSet& set, const std::string& top) {
   const std::string& name = set.name.masked_name;
   const std::string base = restart::container_name(name, "mcr", "", 0).base;

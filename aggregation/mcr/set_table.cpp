@@ -32,10 +32,6 @@ std::string time_text(std::uint64_t time_ns) {
   return text;
 }
 
-std::string state_of(const StoredSet& set) {
-  return set.is_unreadable || !set.damaged.empty() ? "damaged" : state_name(set);
-}
-
 std::string ranks_of(const StoredSet& set) {
   const std::string wrote = std::to_string(set.account.wrote.size());
   return set.account.wrote.size() == set.rank_count
@@ -77,7 +73,7 @@ std::vector<std::string> row_of(const Line& line, const std::vector<StoredSet>& 
   for (const std::size_t i : line) {
     for (const StoredPart& part : sets[i].parts) raw += part.size;
     stored += sets[i].container_bytes;
-    states.insert(state_of(sets[i]));
+    states.insert(state_name(sets[i]));
   }
   std::string state;
   for (const std::string& one : states) state += (state.empty() ? "" : ", ") + one;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/named_containers.hpp"
 
 namespace mcr::aggregation {
 

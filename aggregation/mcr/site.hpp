@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `mcr doctor` says of the node and the launcher: each thing by which a guarantee falls
-// (docs/guarantees.md), with the remedy.
+// What `mcr doctor` says of the node and the launcher: each condition under which a guarantee of docs/guarantees.md does
+// not hold, with the remedy.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,10 @@
 #include <set>
 
 #include "aggregation/mcr/containers_below.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
+#include "aggregation/mcr/named_containers.hpp"
 #include "aggregation/mcr/open_container.hpp"
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/parallel.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/limits.hpp"
@@ -99,6 +101,7 @@ const char* wholeness_name(Wholeness wholeness) {
 }
 
 const char* state_name(const StoredSet& set) {
+  if (set.is_broken) return "damaged";
   const bool is_file = set.is_of_one_file && set.wholeness == Wholeness::whole;
   return is_file ? "file" : wholeness_name(set.wholeness);
 }

@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/launch_processes.hpp"
 #include "aggregation/mcr/launch_report.hpp"
-#include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/time_stamp.hpp"
 
@@ -74,6 +74,7 @@ RunCommand declare_status(CLI::App& app) {
   const auto is_watched = std::make_shared<bool>(false);
   app.add_option("--stage", *stage, "directory of the stage (the setting stage=)");
   app.add_flag("--watch", *is_watched, "show it again each second, until Ctrl-C");
+  app.footer("Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage.");
   return [stage, is_watched](const CommonOptions& common) {
     const auto path = stage_path(*stage);
     if (!path) return print_error(common, "status", path.error());

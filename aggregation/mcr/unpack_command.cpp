@@ -18,8 +18,10 @@
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
+#include "aggregation/mcr/named_containers.hpp"
 #include "aggregation/mcr/open_container.hpp"
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/parallel.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "codecs/gpu/lanes/card_decode.hpp"
@@ -30,7 +32,6 @@
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/frame_decoding.hpp"
@@ -281,7 +282,7 @@ Result<Containers> open_named(const std::string& argument) {
     auto opened = open_wanted(named, argument, directories);
     if (!opened && is_of_a_stranger(named.path, directories)) {
       print_line(stderr, "mcr unpack: %s is ignored, because it belongs to another user",
-                 restart::printable(named.path).c_str());
+                 named.path.c_str());
       if (!left_out) left_out = opened.error();
       continue;
     }
@@ -336,7 +337,7 @@ void tell_of_newer_plain_files(const Containers& containers, const UnpackCommand
   print_line(stderr,
              "mcr unpack: %s is a plain file that is newer than its container%s; what was unpacked "
              "is the older writing",
-             restart::printable(first).c_str(), others.c_str());
+             first.c_str(), others.c_str());
 }
 
 std::string nothing_unpacked(const Containers& containers) {
@@ -365,18 +366,43 @@ void use_card(unsigned threads) {
   gpu::await_card(std::chrono::seconds(10));
 }
 
-Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
-  lift_limits();
-  if (command.directory.empty())
-    return Error{Cause::usage,
-                 "the name after -d is empty; name the directory into which the files are written"};
-  std::error_code problem;
-  std::filesystem::create_directories(command.directory, problem);
-  if (problem) {
-    return Error{Cause::system,
-                 "cannot make the directory " + command.directory + ": " + problem.message(),
-                 problem.value()};
+/// Says of each set of which the containers do not have all ranks' files, how many it has.
+void tell_of_missing_ranks(const Containers& containers) {
+  struct Ranks {
+    std::set<std::uint32_t> accounted;  ///< with a file, or known to have written none
+    std::size_t files = 0;
+    std::uint32_t count = 0;
+  };
+  std::map<restart::GenerationName, Ranks> sets;
+  for (const Container& container : containers) {
+    const restart::SetIdentity& set = container.reader->set();
+    if (!set.bundled.empty() || is_of_one_file(set)) continue;
+    Ranks& ranks = sets[{set.launch, set.sequence, set.masked_name}];
+    ranks.count = set.rank_count;
+    const auto add = [&](std::uint32_t rank) {
+      ranks.files += ranks.accounted.insert(rank).second ? 1 : 0;
+    };
+    for (const auto& record : **container.reader->parts()) add(record.entry.rank);
+    for (const auto& native : set.natives) add(native.rank);
   }
+  for (const Container& container : containers) {
+    const restart::SetIdentity& set = container.reader->set();
+    const auto found = sets.find({set.launch, set.sequence, set.masked_name});
+    if (found != sets.end())
+      found->second.accounted.insert(set.passed_ranks.begin(), set.passed_ranks.end());
+  }
+  for (const auto& [name, ranks] : sets) {
+    if (ranks.accounted.size() >= ranks.count) continue;
+    print_line(
+        stderr,
+        "mcr unpack: %s (launch %s, sequence %llu) is not whole in these containers: %zu of %u "
+        "ranks have a file there",
+        name.masked_name.c_str(), name.launch.c_str(),
+        static_cast<unsigned long long>(name.sequence), ranks.files, ranks.count);
+  }
+}
+
+Result<restart::UnpackReport> unpack_into_directory(const UnpackCommand& command) {
   ProgressBar bar("unpacking");
   restart::UnpackOptions options;
   options.ranks = command.ranks;
@@ -420,7 +446,25 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
     return with_remedy(copied.error(), others);
   if (all.files.empty()) return Error{Cause::usage, nothing_unpacked(containers)};
   tell_of_newer_plain_files(containers, command, replaced);
+  if (command.ranks.empty()) tell_of_missing_ranks(containers);
   return all;
+}
+
+Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
+  lift_limits();
+  if (command.directory.empty())
+    return Error{Cause::usage,
+                 "the name after -d is empty; name the directory into which the files are written"};
+  std::error_code problem;
+  const bool is_new = std::filesystem::create_directories(command.directory, problem);
+  if (problem) {
+    return Error{Cause::system,
+                 "cannot make the directory " + command.directory + ": " + problem.message(),
+                 problem.value()};
+  }
+  auto unpacked = unpack_into_directory(command);
+  if (!unpacked && is_new) (void)::rmdir(command.directory.c_str());  // unless it has files by now
+  return unpacked;
 }
 
 }  // namespace
@@ -437,6 +481,9 @@ RunCommand declare_unpack(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("-j,--threads", command->threads, "0: all cores that this process may use");
   app.add_flag("-f,--force", command->force, "replace existing files");
+  app.footer(
+      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
+      "data.");
   return [command](const CommonOptions& common) {
     const auto report = unpack_all(*command);
     if (!report) return print_error(common, "unpack", report.error());

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,9 +12,11 @@
 
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/containers_below.hpp"
+#include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/files_below.hpp"
+#include "aggregation/mcr/named_containers.hpp"
 #include "aggregation/mcr/open_container.hpp"
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/parallel.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/set_access.hpp"
 #include "aggregation/mcr/sound_set.hpp"
@@ -38,7 +41,8 @@ struct VerifyCommand {
 
 struct Verified {
   std::string name;
-  restart::VerifyReport report;
+  std::string unreadable = {};  ///< why the file cannot be read, which says nothing about damage
+  restart::VerifyReport report = {};
   /// The container opens, and its parts are known; if false, all parts are lost.
   bool opens = true;
   bool has_tables = true;    ///< if false, its parts were not verified
@@ -47,9 +51,14 @@ struct Verified {
 
 /// Verifies one container. Fails if the file is not a container.
 Result<Verified> verify_one(const std::string& name, const restart::VerifyOptions& options) {
-  Verified verified{name, {}, true, true, options.whole_parts};
+  Verified verified{name};
+  verified.whole_parts = options.whole_parts;
   const auto container = open_container(name);
   if (!container && container.error().cause == Cause::usage) return container.error();
+  if (!container && container.error().cause == Cause::system) {
+    verified.unreadable = container.error().message;
+    return verified;
+  }
   if (!container) {
     verified.report.damage.push_back(container.error().message);
     verified.opens = false;
@@ -109,6 +118,9 @@ std::string lost_ranks_text(const Verified& verified) {
 }
 
 void print_verified(const Verified& verified) {
+  if (!verified.unreadable.empty())
+    return print_line(stdout, "%s: not verified: %s", verified.name.c_str(),
+                      verified.unreadable.c_str());
   const restart::VerifyReport& report = verified.report;
   for (const std::string& damage : report.damage) print_line(stdout, "%s", damage.c_str());
   if (report.damage.empty() && report.parts == 0) {
@@ -138,13 +150,15 @@ struct VerifiedDirectory {
   std::vector<std::string> access;  ///< differences of access rights; these are not damage
 };
 
-/// Returns why the stub does not lead to its data; nothing if it does, or if the file is no stub.
+/// Returns why the stub does not lead to its data; nothing if it does, if this user may not read the data, or if the file
+/// is no stub.
 std::optional<std::string> damage_of_stub(const restart::FileAt& there, const std::string& path) {
   const bool is_damaged = there.kind == restart::FileAt::Kind::damaged_stub;
   if (!there.is_stub() && !is_damaged) return std::nullopt;  // a file of the program
   const auto opened = is_damaged ? Result<std::unique_ptr<restart::PartSource>>(there.error)
                                  : restart::open_part(there.stub, path, "none");
-  if (opened) return std::nullopt;
+  // The lines about containers name those that this user may not read.
+  if (opened || opened.error().system_error == EACCES) return std::nullopt;
   return path + ": " + opened.error().message;
 }
 
@@ -205,8 +219,8 @@ void verify_sets_of(const VerifiedTogether& containers, VerifiedDirectory& found
   const std::vector<StoredSet> sets = stored_sets(paths, unreadable);
   for (const StoredSet& set : sets) {
     const bool is_damaged =
-        set.is_unreadable || std::any_of(set.containers.begin(), set.containers.end(),
-                                         [&](const auto& path) { return damaged.contains(path); });
+        set.is_broken || std::any_of(set.containers.begin(), set.containers.end(),
+                                     [&](const auto& path) { return damaged.contains(path); });
     found.sets.push_back({set.prefix, is_damaged ? "damaged" : wholeness_name(set.wholeness),
                           is_damaged ? "damaged" : state_name(set), set.is_of_one_file,
                           set.damaged});
@@ -248,24 +262,30 @@ RunCommand declare_verify(CLI::App& app) {
   app.add_option("-j,--threads", command->threads, "0: all cores that this process may use");
   app.add_flag("--frames-only", command->frames_only,
                "check the frames only, do not restore whole parts: faster");
+  app.footer(
+      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
+      "data.");
   return [command](const CommonOptions& common) {
     const auto all = verify_all(*command);
     if (!all) return print_error(common, "verify", all.error());
     bool damaged = false;
+    bool unreadable = false;
     nlohmann::json json = nlohmann::json::array();
     std::vector<Verified> containers;
     for (const VerifiedTogether& together : *all)
       containers.insert(containers.end(), together.begin(), together.end());
     for (const Verified& verified : containers) {
       damaged |= !verified.report.damage.empty();
+      unreadable |= !verified.unreadable.empty();
       if (!common.json) print_verified(verified);
       json.push_back({{"container", verified.name},
-                      {"sound", verified.report.damage.empty()},
+                      {"sound", verified.report.damage.empty() && verified.unreadable.empty()},
                       {"damage", verified.report.damage},
                       {"damaged_ranks", verified.report.damaged_ranks},
                       {"parts", verified.report.parts},
                       {"frames", verified.report.frames},
                       {"raw_bytes", verified.report.raw_bytes}});
+      if (!verified.unreadable.empty()) json.back()["error"] = verified.unreadable;
     }
     const VerifiedDirectory directory = verify_sets(*all, command->arguments);
     nlohmann::json sets = nlohmann::json::array();
@@ -288,7 +308,7 @@ RunCommand declare_verify(CLI::App& app) {
                   {"sets", sets},
                   {"damage", directory.damage},
                   {"access", directory.access}});
-    return damaged ? exit_code::damaged : exit_code::success;
+    return damaged ? exit_code::damaged : unreadable ? exit_code::failure : exit_code::success;
   };
 }
 

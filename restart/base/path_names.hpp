@@ -24,6 +24,17 @@ inline std::string path_tail(const std::string& path, std::size_t components) {
   return begin == std::string::npos ? path : path.substr(begin + (components == 0 ? 1 : 0));
 }
 
+/// Returns the entries of a list such as PATH, which are separated by ':'. Empty ones are kept.
+inline std::vector<std::string> split_path_list(const std::string& list) {
+  std::vector<std::string> entries;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(':', begin), list.size());
+    entries.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return entries;
+}
+
 /// Returns the components of a path, without empty ones and ".".
 inline std::vector<std::string> split_path(const std::string& path) {
   std::vector<std::string> components;

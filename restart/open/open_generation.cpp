@@ -87,12 +87,13 @@ class View {
     look_for_a_later_stub();
     is_unsettled_ = opener_.waits_for_drains &&
                     (drains(stub_.launch_directory) || coming_ || another_stub_came());
-    if (!is_unsettled_ && here_is_plainly_whole() && !next_rank_shows_another_set()) {
+    if (!is_unsettled_ && here_is_plainly_whole()) {
       // Another rank may have recorded a decision while this rank looked.
       if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
       MCR_TRY(look_at_next_rank());
       if (is_launch() && generations_.front().containers > cheap_containers)
         (void)decide(Decision{}).has_value();
+      MCR_TRY(look_for_another_set());
       return exactly();
     }
     const Choice choice = MCR_TRY(choose());
@@ -496,9 +497,20 @@ class View {
 
   [[nodiscard]] OpenedFile opened_file() const { return {stub_.rank, stub_.rank_count, path_}; }
 
-  [[nodiscard]] bool next_rank_shows_another_set() const {
-    return shows_another_set(opened_file(), here_.masked_name, here_.place.owner,
-                             generations_.front(), opener_.launch);
+  /// Warns, or fails with mix=refuse, if the names show another whole set, too, although the set of the opened file is whole.
+  /// The file is opened all the same. The set's other ranks look only at their next ranks, so no set can be agreed on; and
+  /// a neighbour who may write one rank's file must not choose the data of another rank.
+  Result<void> look_for_another_set() {
+    if (!shows_another_set(opened_file(), here_.masked_name, here_.place.owner,
+                           generations_.front(), opener_.launch))
+      return {};
+    const GenerationName own = generations_.front().name;
+    const auto choice = look();
+    if (!choice || living_.contains(choice->newest.launch)) return {};
+    const bool is_certain =
+        choice->kind == Choice::Kind::previous || choice->kind == Choice::Kind::no_whole;
+    if (!is_certain || (choice->newest != own && !others_open_the_newest(*choice))) return {};
+    return warn_or_refuse("mix ", text().of_two_sets(*choice));
   }
 
   /// Warns, or fails with mix=refuse, if a native file has replaced a rank's file since (newer_native_file()).

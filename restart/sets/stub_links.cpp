@@ -126,7 +126,7 @@ Result<void> link_stub(const File& containers, const PartId& part, const File& s
 
 std::optional<std::string> our_link_to(const Stub& stub, const std::string& path,
                                        const struct stat& status) {
-  if (status.st_nlink != 2) return std::nullopt;
+  if (status.st_nlink > 2) return std::nullopt;
   for (const ContainerPlace& place : container_places(stub, path, "none")) {
     std::string link =
         directory_of_links(place.directory) + "/" + name_of_link(stub.part, status.st_ino);

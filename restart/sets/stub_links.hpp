@@ -40,7 +40,8 @@ Result<void> link_stub(const File& containers, const PartId& part, const File& s
 /// written into the file.
 void unlink_stub(const std::string& containers, const PartId& part, const struct stat& status);
 
-/// Returns our link to the stub at `path`, if that link and `path` are the stub's only names.
+/// Returns our link to the stub at `path`, if the stub has no other names than that link and `path`. The program may have
+/// removed `path`.
 std::optional<std::string> our_link_to(const Stub& stub, const std::string& path,
                                        const struct stat& status);
 

@@ -13,6 +13,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/sets/stub_links.hpp"
 #include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/native_backend.hpp"
@@ -167,6 +168,13 @@ bool ContainerBackend::follow_renames() {
   return !now.is_removed;
 }
 
+// True if the file has a name that is not the one by which it was opened. Natively, the other name shows what is written.
+bool ContainerBackend::has_other_name() const {
+  const auto status = at_path_.status();
+  if (!status || status->st_nlink == 0) return false;
+  return status->st_nlink > 1 || !restart::our_link_to(stub_, path_, *status);
+}
+
 // Continues in a file without a name, because the program has removed the file. As natively, only
 // this program sees what it writes.
 Result<void> ContainerBackend::write_without_name() {
@@ -199,7 +207,7 @@ Result<void> ContainerBackend::begin_writing() {
                                                ignore_disabled_locks_);
     return write_pending();
   }
-  if (!is_there) return write_without_name();
+  if (!is_there && !has_other_name()) return write_without_name();
   // Duplicate the descriptor, because HDF5's lock and the program's handle use ours, which stays
   // open.
   const int second = fcntl(at_path_.descriptor(), F_DUPFD_CLOEXEC, 0);

@@ -54,6 +54,7 @@ class ContainerBackend : public Backend {
 
  private:
   Result<void> begin_writing();
+  [[nodiscard]] bool has_other_name() const;
   Result<void> write_without_name();
   Result<void> write_pending();
   bool follow_renames();

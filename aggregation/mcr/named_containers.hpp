@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What subcommands share: exit codes, the containers that an argument names, and numbers with
-// units.
+// The containers that an argument of a subcommand names.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +9,8 @@
 
 #include "codecs/base/result.hpp"
 #include "restart/base/file.hpp"
-#include "restart/container/unpack.hpp"
 
 namespace mcr::aggregation {
-
-/// Exit codes; the man pages list them.
-namespace exit_code {
-inline constexpr int success = 0;
-inline constexpr int failure = 1;  ///< a system call failed, or something is missing
-inline constexpr int usage = 2;    ///< wrong options or arguments
-inline constexpr int damaged = 3;  ///< data is damaged; intact data was processed
-inline constexpr int pending = 4;  ///< not finished within the time given
-}  // namespace exit_code
-
-int exit_code_of(const Error& error);
 
 /// True if the file begins like a container; its name does not matter.
 bool is_container(const restart::File& file);
@@ -53,8 +40,5 @@ std::string in_directory(const std::string& directory, const std::string& name);
 /// True if the path is a regular file, a directory, or a link of this user or of root. For paths
 /// that were found, not for paths that the user gave.
 bool leads_nowhere_else(const std::string& path);
-
-/// Returns a loop that runs on `threads` threads (oneTBB).
-restart::ParallelFor parallel_on(unsigned threads);
 
 }  // namespace mcr::aggregation

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/named_containers.hpp"
 
 #include <fcntl.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -206,18 +204,6 @@ bool leads_nowhere_else(const std::string& path) {
          (S_ISLNK(status.st_mode) && restart::is_own_link(status));
 }
 
-int exit_code_of(const Error& error) {
-  switch (error.cause) {
-    case Cause::usage:
-      return exit_code::usage;
-    case Cause::damaged:
-    case Cause::unsupported:
-      return exit_code::damaged;
-    default:
-      return exit_code::failure;
-  }
-}
-
 bool is_container(const File& file) {
   Bytes head(restart::UserBlock::bytes);
   return file.read_at(0, head).has_value() && restart::read_user_block(head).has_value();
@@ -295,13 +281,6 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
                  ENOENT};
   }
   return found;
-}
-
-restart::ParallelFor parallel_on(unsigned threads) {
-  return [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
-    oneapi::tbb::task_arena arena(static_cast<int>(std::max(threads, 1U)));
-    arena.execute([&] { oneapi::tbb::parallel_for(std::size_t{0}, count, work); });
-  };
 }
 
 }  // namespace mcr::aggregation

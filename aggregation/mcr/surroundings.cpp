@@ -27,6 +27,7 @@ namespace {
 constexpr std::size_t environment_bytes = 8U << 20;
 volatile sig_atomic_t running_child = 0;
 volatile sig_atomic_t is_told_to_end = 0;
+volatile sig_atomic_t interrupt = 0;  // the signal; 0: none came
 
 void pass_on(int number) {
   for (const SignalRow& row : signal_table)
@@ -219,6 +220,21 @@ Result<int> run_program(const std::vector<std::string>& words,
 }
 
 bool was_told_to_end() { return is_told_to_end != 0; }
+
+void note_interrupts() {
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction now {};
+    ::sigaction(number, nullptr, &now);
+    if (now.sa_handler == SIG_DFL) ::signal(number, [](int came) { interrupt = came; });
+  }
+}
+
+bool was_interrupted() { return interrupt != 0; }
+
+void end_as_interrupted() {
+  ::signal(interrupt, SIG_DFL);
+  ::raise(interrupt);
+}
 
 void survive_messages() {
   for (const int number : {SIGUSR1, SIGUSR2}) {

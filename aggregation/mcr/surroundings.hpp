@@ -52,6 +52,12 @@ Result<int> run_program(const std::vector<std::string>& words,
                         const std::vector<std::string>& environment, bool quiet);
 /// True if this process has got a signal, and passed it on, that asks the program to end: SIGINT, SIGTERM.
 bool was_told_to_end();
+
+/// From now on, ^C (SIGINT) and SIGTERM do not end this process, so that it can remove what it has begun.
+void note_interrupts();
+bool was_interrupted();
+/// Ends this process by the signal that came.
+void end_as_interrupted();
 /// From now on SIGUSR1 and SIGUSR2, which mean something to programs alone, do not end this process while
 /// no program runs.
 void survive_messages();

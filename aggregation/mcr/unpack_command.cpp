@@ -411,6 +411,7 @@ Result<restart::UnpackReport> unpack_into_directory(const UnpackCommand& command
   options.parallel_for = parallel_on(threads);
   use_card(threads);
   options.progress = bar.function();
+  options.is_interrupted = was_interrupted;
   Containers containers;
   std::map<std::string, std::size_t> places;
   for (const std::string& argument : command.arguments) {
@@ -485,7 +486,9 @@ RunCommand declare_unpack(CLI::App& app) {
       "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
       "data.");
   return [command](const CommonOptions& common) {
+    note_interrupts();
     const auto report = unpack_all(*command);
+    if (was_interrupted()) end_as_interrupted();
     if (!report) return print_error(common, "unpack", report.error());
     const std::string problem = codecs::gpu::why_no_card();
     if (!problem.empty())

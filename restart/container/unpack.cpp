@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -143,7 +144,7 @@ class Unpacker {
     for (const ScatteredFrame::Target& target : frame.targets) {
       const File& file = targets_[target_of_part_[target.part]].file.file();
       MCR_TRY(file.write_at(target.part_offset, raw.span().subspan(target.begin, target.bytes)));
-      advance(target.bytes);
+      MCR_TRY(advance(target.bytes));
     }
     return {};
   }
@@ -166,7 +167,7 @@ class Unpacker {
         const File& file = targets_[target_of_part_[range.part]].file.file();
         MCR_TRY(file.write_at(range.part_offset + done, block));
         done += block.size();
-        advance(block.size());
+        MCR_TRY(advance(block.size()));
       }
     }
     return {};
@@ -189,6 +190,7 @@ class Unpacker {
           static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, entry.size - done)));
       MCR_TRY(target.file.file().read_at(done, block));
       sum.add(block);
+      MCR_TRY(check_interrupt());
     }
     if (sum.value() == entry.checksum) return {};
     return Error{Cause::damaged, container_.name() + ": the part of rank " +
@@ -196,8 +198,14 @@ class Unpacker {
                                      ") does not match its checksum"};
   }
 
-  void advance(std::uint64_t bytes) {
+  Result<void> advance(std::uint64_t bytes) {
     if (options_.progress) options_.progress(done_ += bytes, report_.bytes);
+    return check_interrupt();
+  }
+
+  [[nodiscard]] Result<void> check_interrupt() const {
+    if (!options_.is_interrupted || !options_.is_interrupted()) return {};
+    return Error{Cause::system, "interrupted", EINTR};
   }
 
   void keep(Result<void> result) {

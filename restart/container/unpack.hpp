@@ -28,6 +28,8 @@ struct UnpackOptions {
   bool replace = false;              ///< replace files that exist already
   ParallelFor parallel_for = one_after_another;
   Progress progress;
+  /// Asked now and then by all threads; if true, the call fails and leaves no file. May be empty.
+  std::function<bool()> is_interrupted;
 };
 
 struct UnpackReport {

@@ -48,6 +48,18 @@ def heat(t, directory, *more, ranks=8, size=12, steps=8, every=4, **how):
     return done
 
 
+def packed_files(t, text, name="p"):
+    """The container of the files dumpRANK.h5 that a program writes into the directory `name`: `text` is run with rank, ranks, f (the file), h5py and
+    numpy for each rank. Its first line may say `ranks = N`; else there are 2."""
+    first = text.strip().split("\n")[0]
+    ranks = int(first.split("=")[1]) if first.startswith("ranks =") else 2
+    (t.dir / name).mkdir()
+    t.run([python(t), "-c", "import sys, h5py, numpy\nfor rank in range(int(sys.argv[3])):\n"
+           "    with h5py.File(f'{sys.argv[1]}/dump{rank}.h5', 'w') as f: exec(sys.argv[2])", t.dir / name, text, ranks])
+    t.mcr("pack", "-o", t.dir / f"{name}.h5", *sorted((t.dir / name).iterdir()))
+    return t.dir / f"{name}.h5"
+
+
 def script(t, text, *words, **how):
     """Runs a Python program with the package; returns what it prints. MCR_STAGE is the test's, because `mcr` may look there."""
     return t.run([python(t), "-c", text, *words], env={"MCR_STAGE": str(t.stage), **how.pop("env", {})}, **how)

@@ -8,6 +8,7 @@ import h5py
 import numpy
 
 from .places import Level, Piece, Unplaced, expect_equal, integers
+from .variable import type_of
 
 LEVEL = re.compile(r"(?:(?:lev|lvl|ref|amr)[a-z]*|(?<![a-z])l)[-_ ]?(\d+)", re.I)  # a level's number in the name of a group
 
@@ -18,7 +19,7 @@ class IndexBoxes:
 
     def box(self, rank, dataset):
         """The first and last index of a flat dataset's cells, the slowest axis first, and its number of components."""
-        if dataset.ndim != 1 or dataset.dtype.kind not in "fiu":
+        if dataset.ndim != 1 or type_of(dataset).kind not in "fiu":
             return None
         beside = self._group(rank, dataset.parent)
         found = None
@@ -89,9 +90,9 @@ class IndexGroup:
             item = group.get(name) if re.search("box|depth$|ratio_to_level_zero$", name) else None
             if not isinstance(item, h5py.Dataset):
                 continue
-            if item.shape == (1,) and _is_box(item.dtype):
+            if item.shape == (1,) and _is_box(type_of(item)):
                 boxes[name] = _bounds(item[0])
-            elif item.dtype.kind in "iu" and item.shape == (1,) and name.endswith("depth"):
+            elif type_of(item).kind in "iu" and item.shape == (1,) and name.endswith("depth"):
                 components = max(1, int(item[0]))
             elif name.endswith("ratio_to_level_zero"):
                 ratio = _ratio(item[()])

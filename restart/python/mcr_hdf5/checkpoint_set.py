@@ -1,33 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A whole checkpoint: the files of all ranks, and the variables over them."""
 import os
-import re
 import stat
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 
 import h5py
-import numpy
 
 from .command import mcr
-from .errors import McrError
+from .errors import McrError, NotInSetError
 from .parts import part_of_stub, unpacked
-
-def _owners(entry):
-    return {os.stat(entry["container"]).st_uid, os.geteuid(), 0}
-
-
-def _is_file_of(owners, path):
-    there = os.lstat(path)
-    return stat.S_ISREG(there.st_mode) and there.st_uid in owners
-
+from .variable import Variable, masked
 
 OPEN_FILES = 16  # files that a set keeps open for the next access
 
 
 def open_set(*names, quick=False):
     """Opens a set: a directory (its newest whole set, as `mcr latest` names it), a stub, containers of one set, or a set's name as
-    `mcr latest` or `mcr ls` prints it. With `quick`, `mcr latest` does not read the frames of a directory's set first."""
+    `mcr latest` or `mcr ls` prints it. With `quick`, `mcr latest` does not read the frames of a directory's set first.
+
+    Returns a CheckpointSet. Raises McrError if nothing of that name is a set, if a directory has no whole set, if the names belong to
+    several sets, if a container is damaged, or if the command `mcr` is not found."""
     if len(names) == 1 and isinstance(names[0], (list, tuple)):
         names = names[0]
     names = [os.path.abspath(os.fspath(name)) if os.path.exists(os.fspath(name)) else os.fspath(name) for name in names]
@@ -43,8 +36,8 @@ def _named_set(names):
     is_prefix = not os.path.exists(names[0])
     found = [entry for entry in listed if not is_prefix or names[0] in (entry["set"], entry["name"])]
     if len(found) != 1:
-        lines = "".join(f"\n  {entry['set']}" for entry in found or listed)
-        raise McrError(f"{names[0]} holds {len(found) or 'no'} sets of that name; name one of:{lines}")
+        lines = [f"  {entry['set']}" for entry in found or listed]
+        raise McrError(f"{names[0]} holds {len(found) or 'no'} sets of that name; name one of:", *lines)
     chosen = None
     if not is_prefix and part_of_stub(names[0]) is None:
         chosen = [os.path.realpath(name) for name in names]
@@ -57,7 +50,7 @@ def _named_set(names):
 
 
 class CheckpointSet(Mapping):
-    """`set["Density"]` is a variable over all ranks, `set.parts[3]` the file of rank 3. Use it in `with`, or call close()."""
+    """`set["Density"]` is a Variable over all ranks, `set.parts[3]` the file of rank 3. Use it in `with`, or call close()."""
 
     def __init__(self, entry, containers):
         self.name = entry["set"]
@@ -75,7 +68,8 @@ class CheckpointSet(Mapping):
             for rank in set(range(self.rank_count)) - self._passed:
                 self._entries.setdefault(rank, [])
         self._open = OrderedDict()
-        self._names = {}
+        self._is_closed = False
+        self._names = {}  # rank -> names of datasets, and of groups
         self.parts = Parts(self)
 
     def _read_entries(self, entry):
@@ -114,6 +108,15 @@ class CheckpointSet(Mapping):
         beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(entry["container"]))), entry["path"])
         return [beside, *(path for path in self._recorded if path.endswith("/" + entry["path"]))]
 
+    def member_files(self):
+        """Yields where the set's containers lie, and where the ranks' files lay or lie as stubs."""
+        yield from self.containers
+        yield from self._recorded
+        for entries in self._entries.values():
+            for entry in entries:
+                yield entry["container"]
+                yield from self._paths(entry)
+
     def why_replaced(self, rank, path):
         """Why what lies at a path of the rank's file, and beside it, may be of another set than this one; None if it is of this one."""
         entry, part = self.part_entry(rank), part_of_stub(path)
@@ -149,6 +152,7 @@ class CheckpointSet(Mapping):
 
     def open_part(self, rank):
         """Opens the rank's file anew; the caller closes it."""
+        self._expect_open()
         entry = self.part_entry(rank)
         # An open of a stub gives the part that the stub names only if the part's set is whole (docs/design/restart.md).
         stub = self._stub_of(entry) if entry and self.state == "whole" else None
@@ -158,6 +162,7 @@ class CheckpointSet(Mapping):
 
     def file(self, rank):
         """The rank's file, kept open for the next access."""
+        self._expect_open()
         if rank not in self._open:
             self._open[rank] = self.open_part(rank)
             if len(self._open) > OPEN_FILES:
@@ -166,20 +171,28 @@ class CheckpointSet(Mapping):
         return self._open[rank]
 
     def dataset_names(self, rank):
+        """The names of all datasets in the rank's file, as a list without the first `/`. A dataset with several hard links has several
+        names. The file is read for them once."""
+        return self._names_of(rank)[0]
+
+    def group_names(self, rank):
+        """As dataset_names(), of groups; without the root group."""
+        return self._names_of(rank)[1]
+
+    def _names_of(self, rank):
         if rank not in self._names:
-            names = []
-            self.file(rank).visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
-            self._names[rank] = names
+            self._names[rank] = _names_below(self.file(rank))
         return self._names[rank]
 
     def attrs(self, rank):
-        """The attributes of the root group of the rank's file."""
+        """The attributes of the root group of the rank's file, as a dict."""
         return dict(self.file(rank).attrs)
 
     def __getitem__(self, name):
+        """The Variable of that name. Raises NotInSetError, an McrError and KeyError, if no rank has such a dataset."""
         variable = Variable(self, name)
         if not variable.ranks:
-            raise McrError(f"no rank of {self.name} has a dataset {name}; the set has: {', '.join(self) or 'none'}")
+            raise NotInSetError(f"no rank of {self.name} has a dataset {name}; the set has: {', '.join(self) or 'none'}")
         return variable
 
     def __iter__(self):
@@ -202,9 +215,16 @@ class CheckpointSet(Mapping):
         self.close()
 
     def close(self):
+        """Closes the files that the set keeps open, and with them the datasets that came from them. Files of `parts` remain open. No file
+        is opened later: what needs one raises McrError."""
+        self._is_closed = True
         for file in self._open.values():
             file.close()
         self._open.clear()
+
+    def _expect_open(self):
+        if self._is_closed:
+            raise McrError(f"the set {self.name} is closed; open_set opens it again")
 
     def __repr__(self):
         return f"<set {self.name} ({self.state}): {len(self.ranks)} of {self.rank_count} ranks>"
@@ -217,6 +237,9 @@ class Parts(Mapping):
         self._set = of
 
     def __getitem__(self, rank):
+        """Opens the rank's file anew. Raises NotInSetError, an McrError and KeyError, if the rank has no file in the set."""
+        if rank not in self:
+            raise NotInSetError(f"rank {rank} has no file in {self._set.name}, which has files of {len(self)} of {self._set.rank_count} ranks")
         return self._set.open_part(rank)
 
     def __iter__(self):
@@ -229,113 +252,23 @@ class Parts(Mapping):
         return rank in self._set.ranks
 
 
-def masked(name):
-    groups, _, own = name.rpartition("/")
-    return re.sub(r"\d+", "{n}", groups) + "/" + own if groups else own
+def _names_below(file):
+    """The names of datasets, and of groups. HDF5 visits all links of each group once."""
+    datasets, groups = [], []
+
+    def add(name, link):
+        if link.type == h5py.h5l.TYPE_HARD:
+            kind = h5py.h5o.get_info(file.id, name).type
+            if kind in (h5py.h5o.TYPE_DATASET, h5py.h5o.TYPE_GROUP):
+                (datasets if kind == h5py.h5o.TYPE_DATASET else groups).append(name.decode("utf-8", "surrogateescape"))
+    file.id.links.visit(add, info=True)
+    return datasets, groups
 
 
-def first_dataset(checkpoint, name):
-    """The first rank that has elements of the variable (else the first that has the variable), and the largest of its first few datasets."""
-    found = None
-    for rank in checkpoint.ranks:
-        names = [own for own in checkpoint.dataset_names(rank) if own == name or masked(own) == name]
-        if names:
-            largest = max((checkpoint.file(rank)[own] for own in names[:8]), key=lambda dataset: dataset.size or 0)
-            if largest.size:
-                return rank, largest
-            found = found or (rank, largest)
-    if found:
-        return found
-    raise McrError(f"no rank of {checkpoint.name} has a dataset {name}")
+def _owners(entry):
+    return {os.stat(entry["container"]).st_uid, os.geteuid(), 0}
 
 
-class Variable:
-    """A dataset's name over all ranks. `variable[3]` is rank 3's h5py.Dataset, `variable[3, 1:-1]` an array of its values. Iteration
-    gives the datasets of the ranks. `{n}` in the name stands for numbers that differ between the ranks; a rank may have several datasets
-    then, such as the grids of a refined mesh: datasets(3)."""
-
-    def __init__(self, of, name):
-        self.set, self.name = of, name.strip("/")
-        self._pattern = re.compile(re.escape(self.name).replace(r"\{n\}", r"\d+"))
-        self.ranks = [rank for rank in of.ranks if self.names(rank)]
-
-    def names(self, rank):
-        """The names of the rank's datasets."""
-        return [name for name in self.set.dataset_names(rank) if self._pattern.fullmatch(name)]
-
-    @property
-    def has_several(self):
-        """Some rank has several datasets."""
-        return any(len(self.names(rank)) > 1 for rank in self.ranks)
-
-    def datasets(self, rank):
-        return [self.set.file(rank)[name] for name in self.names(rank)]
-
-    def pieces(self):
-        """(rank, dataset), of which only a few are open at a time."""
-        return ((rank, dataset) for rank in self.ranks for dataset in self.datasets(rank))
-
-    def dataset(self, rank):
-        """The rank's only dataset."""
-        names = self.names(rank) if rank in self.ranks else []
-        if len(names) != 1:
-            why = f"{len(names)} such datasets, from {names[0]} to {names[-1]}; name one of them" if names else "no such dataset"
-            raise McrError(f"{self.name}: the file of rank {rank} has {why}")
-        return self.set.file(rank)[names[0]]
-
-    def __getitem__(self, key):
-        rank, *inner = key if isinstance(key, tuple) else (key,)
-        if not isinstance(rank, (int, numpy.integer)):
-            raise McrError(f"{self.name}: the first index is a rank's number; stacked() gives an array over all ranks")
-        dataset = self.dataset(int(rank))
-        return dataset[tuple(inner)] if isinstance(key, tuple) else dataset
-
-    def __iter__(self):
-        return (dataset for rank in self.ranks for dataset in self.datasets(rank))
-
-    def __len__(self):
-        return len(self.ranks)
-
-    def attrs(self, rank):
-        return dict(self.dataset(rank).attrs)
-
-    def shapes(self):
-        """Rank -> shape."""
-        return {rank: self.dataset(rank).shape for rank in self.ranks}
-
-    def _one_shape(self):
-        shapes = self.shapes()
-        first = shapes[self.ranks[0]]
-        other = next((rank for rank in self.ranks if shapes[rank] != first), None)
-        if other is not None:
-            raise McrError(f"{self.name} cannot be stacked: rank {self.ranks[0]} has the shape {first}, rank {other} {shapes[other]}. "
-                           f"Read the ranks one by one, or place them with `python -m mcr_hdf5 view`")
-        return first
-
-    def stacked(self):
-        """The values of all ranks as one array, whose first axis is the rank (in the order of `ranks`). All shapes must agree."""
-        self._one_shape()
-        return numpy.stack([dataset[()] for dataset in self])
-
-    def dask(self):
-        """As stacked(), as a dask array: a rank is read when its values are needed."""
-        try:
-            import dask.array
-        except ImportError:
-            raise McrError("dask is not installed: `pip install mcr-hdf5[dask]`") from None
-        shape, dtype = self._one_shape(), self.dataset(self.ranks[0]).dtype
-        lazy = dask.delayed(lambda rank: self.dataset(rank)[()], pure=False)
-        return dask.array.stack([dask.array.from_delayed(lazy(rank), shape, dtype) for rank in self.ranks])
-
-    def xarray(self):
-        """As dask(), as an xarray.DataArray with the ranks as coordinate."""
-        try:
-            import xarray
-        except ImportError:
-            raise McrError("xarray is not installed: `pip install mcr-hdf5[xarray]`") from None
-        values = self.dask()
-        dimensions = ["rank"] + [f"axis{n}" for n in range(values.ndim - 1)]
-        return xarray.DataArray(values, dims=dimensions, coords={"rank": self.ranks}, name=self.name)
-
-    def __repr__(self):
-        return f"<variable {self.name} of {len(self.ranks)} ranks>"
+def _is_file_of(owners, path):
+    there = os.lstat(path)
+    return stat.S_ISREG(there.st_mode) and there.st_uid in owners

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which variable `plot` draws: the one that is named, by its name or a part of it; else one that has a place."""
-from .checkpoint_set import first_dataset
 from .errors import McrError
 from .found_places import FoundPlaces
 from .particles import is_position
 from .places import Unplaced
+from .variable import first_dataset, type_of
 
 LISTED = 20  # names in a message
 TRIED = 10  # variables whose place is examined before those of another kind are
@@ -60,6 +60,6 @@ def _drawable(checkpoint, places):
     found = {}
     for name in checkpoint:
         rank, dataset = first_dataset(checkpoint, name)
-        if dataset.dtype.kind in "fiu" and dataset.size and dataset.size > 1:
+        if type_of(dataset).kind in "fiu" and dataset.size and dataset.size > 1:
             found[name] = (places.kind(rank, dataset) if isinstance(places, FoundPlaces) else "grid"), dataset
     return found

@@ -23,7 +23,8 @@ def mcr(*words):
     if done.returncode == 127 and "shared libraries" in message:
         raise McrError(f"{message}. The command `mcr` needs this library: install it (build-wheel names all)")
     if done.returncode:
-        raise McrError(message.removeprefix(f"mcr {words[0]}: ") or f"`mcr {' '.join(words)}` ended with status {done.returncode}")
+        lines = message.removeprefix(f"mcr {words[0]}: ").splitlines()
+        raise McrError(*(lines or [f"`mcr {' '.join(words)}` ended with status {done.returncode}"]))
     if message:  # a warning, for example that an older set is named because the newest one is damaged
         print(message, file=sys.stderr)
     # mcr writes a byte that is not UTF-8 as a lone surrogate; os.fsencode restores it.

@@ -9,6 +9,7 @@ import numpy
 
 from .hierarchy import read_hierarchy
 from .places import Piece, Unplaced, attribute_above, expect_equal, integers
+from .variable import type_of
 
 INEXACT = 0.001  # cells by which an edge may lie beside the border of a cell
 
@@ -22,7 +23,7 @@ class GridEdges:
     def edges(self, rank, dataset):
         """The lower and the upper edge of a grid, the slowest axis first; whether the files have its number of cells too; and the path of the text
         file that has the edges, or None."""
-        if dataset.ndim == 0 or dataset.dtype.kind not in "fiu":
+        if dataset.ndim == 0 or type_of(dataset).kind not in "fiu":
             return None
         low, high, cells = _grid_in_attributes(dataset)
         source = None

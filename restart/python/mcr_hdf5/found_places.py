@@ -7,7 +7,7 @@ import numpy
 
 from .boxes import IndexBoxes
 from .edges import GridEdges
-from .errors import McrError
+from .errors import UsageError
 from .particles import positions_beside
 from .places import Level, Places, Unplaced, level_of_rows, overlaps
 
@@ -18,7 +18,7 @@ def places_of(options, checkpoint):
     if given.named:
         return given
     if options.halo != "0" or options.reverse:
-        raise McrError("--halo and --reverse need --offset, --grid or --boxes")
+        raise UsageError("--halo and --reverse need --offset, --grid or --boxes")
     return FoundPlaces(checkpoint)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import h5py
 import numpy
 
+from .variable import read_values
 
 CACHE = 1 << 28  # bytes of decoded chunks that an open container keeps
 
@@ -77,7 +78,7 @@ class Fragments:
         def numbers(key):
             found = item.attrs.get("mcr_" + key, item.attrs.get(key))
             return None if found is None else [int(n) for n in numpy.atleast_1d(found)]
-        pattern = re.escape(re.sub(r"~\d+$", "", name)).replace(r"\{n\}", r"\d+")
+        pattern = re.escape(re.sub(r"~\d+$", "", name)).replace(r"\{n\}", r"(\d+|\{n\})")
         self._variables.append((container, item.name, re.compile(pattern), item.shape, item.dtype, numbers("ranks"), numbers("offsets")))
 
     def find(self, rank, dataset):
@@ -111,7 +112,7 @@ class Fragments:
             whole = tuple(slice(0, n) for n in dataset.shape)
             fragments = [fragment for one in found if isinstance(fragment := _fragment(dataset.shape, *one), Fragment)]
             self._by_values[key] = {self._digest(fragment, dataset, whole): fragment for fragment in fragments}
-        return self._by_values[key].get(_digest(dataset[()]), f"no fragment of that name for rank {rank} has its values")
+        return self._by_values[key].get(_digest(read_values(dataset)), f"no fragment of that name for rank {rank} has its values")
 
     def _digest(self, fragment, dataset, whole):
         (space, _), = fragment.selections(dataset.shape, whole)

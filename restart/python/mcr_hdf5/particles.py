@@ -8,6 +8,7 @@ import numpy
 
 from .errors import McrError
 from .places import Unplaced
+from .variable import read_values, type_of
 
 EXACT = ("position", "particle_position", "coordinates", "positions", "particle_positions")  # in lower case, the preferred name first
 AXES = re.compile(r"((?:.*_)?positions?)[-_]?([xyz012])", re.I)
@@ -16,13 +17,13 @@ AXES = re.compile(r"((?:.*_)?positions?)[-_]?([xyz012])", re.I)
 def positions_beside(dataset):
     """The datasets of positions in the dataset's group: one with a column for each axis, or one for each axis, x first. None if they have
     another number of rows than the dataset. Others, such as `birth_position_x`, count only if the group has none of the exact names."""
-    if dataset.ndim not in (1, 2) or dataset.dtype.kind not in "fiu":
+    if dataset.ndim not in (1, 2) or type_of(dataset).kind not in "fiu":
         return None
     whole, by_axis = {}, {}  # name in lower case, without the axis -> the dataset; and -> axis -> the dataset
     for name in dataset.parent:
         axis = AXES.fullmatch(name)
         item = dataset.parent.get(name) if axis or name.lower() in EXACT else None
-        if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiu":
+        if isinstance(item, h5py.Dataset) and type_of(item).kind in "fiu":
             if axis:
                 by_axis.setdefault(axis[1].lower(), {})[axis[2].lower()] = item
             else:
@@ -103,7 +104,9 @@ def _plane_of(dataset, names):
     if not dataset.size or _names(dataset) != names:
         return numpy.empty((2, 0))
     items = [dataset.parent[name] for name in names[:2]]
-    return numpy.asarray(items[0][:, :2], float).T if len(names) == 1 else numpy.array([item[()] for item in items], float)
+    if len(names) == 1:
+        return numpy.asarray(read_values(items[0], numpy.s_[:, :2]), float).T
+    return numpy.array([read_values(item) for item in items], float)
 
 
 def _finite(rows):

@@ -5,12 +5,18 @@ themselves may name the places (found_places).
 A piece is a dataset without its halo (`--halo`). The origin of the global array is the smallest offset of all pieces, so
 offsets may count from any number.
 """
+import itertools
 import math
+import re
 from dataclasses import dataclass, replace
 
 import numpy
 
-from .errors import McrError
+from .errors import McrError, UsageError
+from .variable import read_values
+
+
+MOST_ELEMENTS = (1 << 63) - 1  # of an array
 
 
 @dataclass(frozen=True)
@@ -22,9 +28,9 @@ class Piece:
     stored: tuple  # shape of the dataset, or the shape that the elements of a flat dataset have
 
     def read(self, checkpoint):
-        """The values of the piece."""
+        """The values of the piece. Raises McrError if they cannot be read."""
         dataset = checkpoint.file(self.rank)[self.name]
-        return dataset[self.inner] if dataset.shape == self.stored else dataset[()].reshape(self.stored)[self.inner]
+        return read_values(dataset, self.inner) if dataset.shape == self.stored else read_values(dataset).reshape(self.stored)[self.inner]
 
     @property
     def shape(self):
@@ -49,10 +55,13 @@ class Level:
     @staticmethod
     def of(pieces, ratio, lowest=None, components=1):
         """`lowest` is the first cell of the coarsest level (default: of these pieces)."""
-        origin = numpy.min([piece.begin for piece in pieces], axis=0)
-        moved = [replace(piece, begin=integers(numpy.subtract(piece.begin, origin))) for piece in pieces]
-        shape = numpy.max([numpy.add(piece.begin, piece.shape) for piece in moved], axis=0)
-        return Level(moved, integers(shape), ratio, integers(origin - (origin if lowest is None else numpy.multiply(lowest, ratio))), components)
+        origin = [min(numbers) for numbers in zip(*(piece.begin for piece in pieces))]
+        moved = [replace(piece, begin=tuple(b - o for b, o in zip(piece.begin, origin))) for piece in pieces]
+        shape = tuple(max(numbers) for numbers in zip(*([b + n for b, n in zip(piece.begin, piece.shape)] for piece in moved)))
+        if math.prod(shape) > MOST_ELEMENTS:
+            raise Unplaced(f"its array would have the shape {shape}, which is too large for HDF5")
+        first = (0,) * len(origin) if lowest is None else tuple(o - int(n) * r for o, n, r in zip(origin, lowest, ratio))
+        return Level(moved, shape, ratio, first, components)
 
 
 def integers(numbers):
@@ -83,9 +92,11 @@ def add_options(parser):
 
 class Places:
     def __init__(self, options):
+        if options.offset == "":
+            raise UsageError("--offset needs the name of an attribute or dataset")
         self._offset, self._reverse = options.offset, options.reverse
-        self._grid = _grid(options.grid) if options.grid else None
-        self._boxes = _boxes(options.boxes) if options.boxes else None
+        self._grid = None if options.grid is None else _grid(options.grid)
+        self._boxes = None if options.boxes is None else _boxes(options.boxes)
         self._halo = _numbers(options.halo, ",", "--halo")
         self.named = not (self._offset is None and self._grid is None and self._boxes is None)
 
@@ -94,6 +105,9 @@ class Places:
         several = next((rank for rank in variable.ranks if len(variable.names(rank)) > 1), None)
         if several is not None:
             raise Unplaced(f"rank {several} has {len(variable.names(several))} such datasets")
+        without = next((rank for rank, shape in variable.shapes().items() if shape is None), None)
+        if without is not None:
+            raise Unplaced(f"the dataset of rank {without} has no elements (a null dataspace)")
         inner = {rank: self._inner(rank, shape) for rank, shape in variable.shapes().items()}
         dimensions = {len(slices) for slices in inner.values()}
         if len(dimensions) != 1 or dimensions == {0}:
@@ -109,7 +123,8 @@ class Places:
             raise Unplaced(f"it is {len(shape)}-dimensional, and --halo is for {len(halo)} dimensions")
         slices = tuple(slice(width, extent - width) for width, extent in zip(halo, shape))
         if any(s.stop <= s.start for s in slices):
-            raise Unplaced(f"nothing is left of rank {rank}'s shape {shape} without the halo")
+            raise Unplaced(f"nothing is left of rank {rank}'s shape {shape} without the halo" if any(halo) else
+                           f"rank {rank}'s shape {shape} has no element")
         return slices
 
     def _begins(self, variable, shapes):
@@ -173,32 +188,32 @@ def level_of_rows(datasets):
     return replace(Level.of(pieces, (1,) * len(pieces[0].begin)), is_list=True)
 
 
+NUMBER = "[0-9]{1,18}"
+
+
 def _numbers(text, separator, option):
-    try:
-        numbers = tuple(int(word) for word in text.split(separator))
-    except ValueError:
-        numbers = (-1,)
-    if any(number < 0 for number in numbers):
-        raise McrError(f"{option} {text}: not a list of numbers that are separated by '{separator}'")
-    return numbers
+    words = text.split(separator)
+    if not all(re.fullmatch(NUMBER, word) for word in words):
+        raise UsageError(f"{option} {text}: not a list of numbers that are separated by '{separator}'")
+    return tuple(map(int, words))
 
 
 def _grid(text):
     counts = _numbers(text, "x", "--grid")
     if 0 in counts:
-        raise McrError(f"--grid {text}: each axis has at least one rank")
+        raise UsageError(f"--grid {text}: each axis has at least one rank")
     return counts
 
 
 def _boxes(path):
     found = {}
     try:
-        with open(path) as file:
+        with open(path, encoding="utf-8", errors="replace") as file:
             for number, line in enumerate(file, 1):
                 words = line.split("#")[0].split()
                 if not words:
                     continue
-                if len(words) < 2 or not all(word.lstrip("-").isdigit() for word in words) or int(words[0]) in found:
+                if len(words) < 2 or not all(re.fullmatch(f"-?{NUMBER}", word) for word in words) or int(words[0]) in found:
                     raise McrError(f"{path}, line {number}: a line has a rank, which no other line has, and the index of its piece's first element")
                 found[int(words[0])] = tuple(int(word) for word in words[1:])
     except OSError as error:
@@ -222,8 +237,8 @@ def _begins_in_grid(grid, first_fastest, shapes):
         uneven = next((n for n, found in enumerate(extents) if len(found) > 1), None)
         if uneven is not None:
             raise Unplaced(f"the ranks at place {uneven} of axis {axis} have different extents {sorted(extents[uneven])}")
-        starts.append([0, *numpy.cumsum([min(found) for found in extents])])
-    return {rank: tuple(int(starts[axis][n]) for axis, n in enumerate(places[rank])) for rank in ranks}
+        starts.append([0, *itertools.accumulate(min(found) for found in extents)])
+    return {rank: tuple(starts[axis][n] for axis, n in enumerate(places[rank])) for rank in ranks}
 
 
 def overlaps(pieces):
@@ -235,6 +250,37 @@ def overlaps(pieces):
         high = numpy.minimum(ends[i], ends[i + 1:])
         for j in numpy.nonzero((low < high).all(axis=1))[0]:
             yield piece, pieces[i + 1 + j], tuple(slice(int(b), int(e)) for b, e in zip(low[j], high[j]))
+
+
+def coverage(pieces):
+    """How many elements of the array belong to some piece, and how many to several pieces."""
+    if next(overlaps(pieces), None) is None:
+        return sum(math.prod(piece.shape) for piece in pieces), 0
+    return _coverage([tuple((b, b + n) for b, n in zip(piece.begin, piece.shape)) for piece in pieces])
+
+
+def _coverage(boxes):
+    """As coverage(), of boxes with a beginning and an end for each axis. Between two borders along the first axis, the boxes do not change."""
+    if len(boxes) == 1:
+        return math.prod(end - begin for begin, end in boxes[0]), 0
+    if len(boxes[0]) == 1:
+        return _coverage_of_line(boxes)
+    some = several = 0
+    borders = sorted({border for box in boxes for border in box[0]})
+    for begin, end in zip(borders, borders[1:]):
+        inside = [box[1:] for box in boxes if box[0][0] <= begin and end <= box[0][1]]
+        if inside:
+            of_some, of_several = _coverage(inside)
+            some, several = some + of_some * (end - begin), several + of_several * (end - begin)
+    return some, several
+
+
+def _coverage_of_line(boxes):
+    some = several = depth = last = 0
+    for place, step in sorted(border for (begin, end), in boxes for border in ((begin, 1), (end, -1))):
+        some, several = some + (place - last) * (depth > 0), several + (place - last) * (depth > 1)
+        depth, last = depth + step, place
+    return some, several
 
 
 def of_region(piece, region):

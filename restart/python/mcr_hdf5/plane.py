@@ -34,6 +34,8 @@ def _fixed(extents, number, components):
     if components > 1:
         return [0, *_fixed(extents[1:], number, 1)]
     fixed = [int(n) // 2 for n in extents[:-2]]
+    if not fixed and number is not None:
+        raise McrError(no_slices(number, len(extents)))
     if fixed and number is not None:
         if not 0 <= number < extents[0]:
             raise McrError(f"--slice {number}: the first axis has the indices 0 to {extents[0] - 1}")
@@ -41,8 +43,12 @@ def _fixed(extents, number, components):
     return fixed
 
 
+def no_slices(number, dimensions):
+    return f"--slice {number}: the array has {dimensions} dimension{'s' * (dimensions != 1)}; --slice is for 3 or more"
+
+
 def _sampled(extent):
-    return numpy.arange(extent) if extent <= SAMPLES else numpy.arange(SAMPLES) * extent // SAMPLES
+    return numpy.arange(extent) if extent <= SAMPLES else numpy.array([n * extent // SAMPLES for n in range(SAMPLES)])
 
 
 def _paint_piece(plane, axes, checkpoint, piece, scale, start):

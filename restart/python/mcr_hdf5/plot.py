@@ -10,12 +10,16 @@ import numpy
 
 from .checkpoint_set import open_set
 from .choice import choose
-from .errors import McrError
+from .diff import ranks_text
+from .errors import McrError, UsageError
 from .found_places import FoundPlaces, places_of
-from .new_file import new_file
+from .json_output import add_json_option, finite_or_none, print_json
+from .new_file import expect_free, new_files
 from .particles import density_map
 from .places import Unplaced, add_options
-from .plane import paint
+from .plane import no_slices, paint
+from .printable import printable, say
+from .variable import read_values, type_of
 
 DESCRIPTION = """Draws a variable: a slice of the global array or a map of the particles (of one rank if neither options nor files say where the
 pieces lie), a histogram, and each rank's minimum and maximum. Exit status: 0 done, 1 failed, 2 wrong usage."""
@@ -30,27 +34,44 @@ def main(words):
     parser.add_argument("--rank", type=int, help="the slice is of this rank's piece (the first rank)")
     parser.add_argument("--slice", type=int, metavar="N",
                         help="index along the first axis of a 3-dimensional array, in cells of the finest level (the middle)")
+    parser.add_argument("--force", action="store_true", help="replace an existing file")
+    add_json_option(parser)
     add_options(parser)
     options = parser.parse_args(words)
+    for number, option in ((options.rank, "--rank"), (options.slice, "--slice")):
+        if number is not None and number < 0:
+            raise UsageError(f"{option} {number}: {option[2:]}s count from 0")
+    if options.output is not None:
+        expect_free(options.output, force=options.force)
     pyplot = _pyplot()
     with open_set(options.set) as checkpoint:
         places = places_of(options, checkpoint)
         name = choose(checkpoint, places, options.variable)
         if name != options.variable:
-            print(f"mcr plot: draws {name} of {_from_here(checkpoint)}", file=sys.stderr)
+            say(f"mcr plot: draws {name} of {_from_here(checkpoint)}", sys.stderr)
         if missing := checkpoint.describe_missing():
-            print(f"mcr plot: {missing}", file=sys.stderr)
+            say(f"mcr plot: {missing}", sys.stderr)
         variable = checkpoint[name]
-        if any(dataset.dtype.kind not in "fiu" for dataset in variable):
-            raise McrError(f"{name} cannot be drawn, because its values are no numbers")
-        figure = _figure(pyplot, variable, places, options)
-        output = options.output or re.sub(r"[^\w.]+", "-", name.replace("{n}", "")).strip("-") + ".png"
+        kinds = {type_of(dataset).kind for dataset in variable if dataset.size}
+        if not kinds or not kinds <= set("fiu"):
+            raise McrError(f"{name} cannot be drawn, because {'its values are no numbers' if kinds else 'it has no elements'}")
+        if options.rank is not None and options.rank not in variable.ranks:
+            raise McrError(f"--rank {options.rank}: {name} is in the files of the ranks {ranks_text(variable.ranks)}")
+        output = options.output if options.output is not None else re.sub(r"[^\w.]+", "-", name.replace("{n}", "")).strip("-") + ".png"
+        expect_free(output, force=options.force, checkpoint=checkpoint)
         try:
-            with new_file(output) as (made, _):
+            figure, facts = _figure(pyplot, variable, places, options)
+        except (ValueError, OverflowError) as error:
+            raise McrError(f"{name} cannot be drawn: {error}") from None
+        try:
+            with numpy.errstate(all="ignore"), new_files(output, force=options.force) as ((made, _),):
                 figure.savefig(made, format=os.path.splitext(output)[1][1:] or "png", dpi=80)
-        except (OSError, ValueError) as error:
-            raise McrError(f"cannot write {output}: {error}") from None
-    print(output)
+        except (ValueError, OverflowError) as error:
+            raise McrError(f"cannot write {output}: {' '.join(str(error).split())}") from None
+    if options.json:
+        print_json({"file": output, "set": checkpoint.name, "variable": name, **facts})
+    else:
+        say(output)
     return 0
 
 
@@ -84,6 +105,7 @@ def _in_own_directory():
 
 
 def _figure(pyplot, variable, places, options):
+    """Returns the figure, and for --json what it shows."""
     figure, axes = pyplot.subplots(1, 3, figsize=(12, 4), layout="constrained")
     levels = _draw_first(figure, axes[0], variable, places, options)
     limits, counts, edges = _summary(variable, levels)
@@ -94,7 +116,9 @@ def _figure(pyplot, variable, places, options):
     axes[2].set(title="minimum and maximum", xlabel="rank")
     axes[2].xaxis.get_major_locator().set_params(integer=True)
     figure.suptitle(f"{_short(variable.name, 110)}\n{_short(_from_here(variable.set), 110)}", fontsize="medium")
-    return figure
+    facts = {"shows": axes[0].get_title(), "minimum": numpy.nanmin(limits), "maximum": numpy.nanmax(limits),
+             "ranks": {rank: {"minimum": finite_or_none(low), "maximum": finite_or_none(high)} for rank, (low, high) in zip(variable.ranks, limits)}}
+    return figure, facts
 
 
 def _ranks_of(checkpoint):
@@ -107,7 +131,8 @@ def _from_here(checkpoint):
 
 
 def _short(name, longest=40):
-    return name if len(name) <= longest else "…" + name[1 - longest:]
+    text = printable(name)
+    return (text if len(text) <= longest else "…" + text[1 - longest:]).replace("$", r"\$")  # matplotlib takes texts between $ as formulas
 
 
 def _draw_first(figure, axes, variable, places, options):
@@ -116,6 +141,8 @@ def _draw_first(figure, axes, variable, places, options):
         _draw_dataset(figure, axes, variable, options.rank, options.slice)
         return None
     if isinstance(places, FoundPlaces) and places.is_particles(variable):
+        if options.slice is not None:
+            raise McrError(f"--slice {options.slice}: {variable.name} is drawn as a map of particles, which has no slices")
         _draw_particles(figure, axes, variable)
         return None
     try:
@@ -124,10 +151,10 @@ def _draw_first(figure, axes, variable, places, options):
         if not isinstance(places, FoundPlaces):
             raise McrError(f"{variable.name} has no place in a global array, because {reason}") from None
         drawn = _draw_dataset(figure, axes, variable, variable.ranks[0], options.slice)
-        print(f"mcr plot: the slice shows {drawn} alone, because {reason}; {places.remedy([variable])}", file=sys.stderr)
+        say(f"mcr plot: the slice shows {drawn} alone, because {reason}; {places.remedy([variable])}", sys.stderr)
         return None
     if isinstance(places, FoundPlaces) and (described := places.describe_hierarchies()):
-        print(f"mcr plot: {described}", file=sys.stderr)
+        say(f"mcr plot: {described}", sys.stderr)
     plane, extents, title = paint(variable.set, levels, options.slice)
     pieces = sum(len(level.pieces) for level in levels)
     refined = f" ({pieces} pieces, {len(levels)} levels)" if len(levels) > 1 else f" ({pieces} pieces)" if pieces > len(variable.ranks) else ""
@@ -139,7 +166,9 @@ def _draw_dataset(figure, axes, variable, rank, number):
     """Returns what it draws."""
     datasets = variable.datasets(rank) or [variable.dataset(rank)]  # the latter says what is missing
     drawn = (f"dataset 1 of {len(datasets)} of " if len(datasets) > 1 else "") + f"rank {rank}"
-    field, title = numpy.atleast_1d(datasets[0][()]), drawn
+    field, title = numpy.atleast_1d(read_values(datasets[0])), drawn
+    if number is not None and field.ndim < 3:
+        raise McrError(no_slices(number, field.ndim))
     while field.ndim > 2:
         middle = field.shape[0] // 2 if number is None else number
         if not 0 <= middle < field.shape[0]:
@@ -168,16 +197,27 @@ def _draw_particles(figure, axes, variable):
     left_out = [f"{drawn.without} of {drawn.groups} groups without {drawn.names[0]}"] if drawn.without else []
     left_out += [f"{drawn.not_finite} particle{'s' * (drawn.not_finite > 1)} without a finite position"] if drawn.not_finite else []
     if left_out:
-        print(f"mcr plot: the map leaves out {' and '.join(left_out)}", file=sys.stderr)
+        say(f"mcr plot: the map leaves out {' and '.join(left_out)}", sys.stderr)
     of = f"{drawn.groups - drawn.without} of {drawn.groups} groups" if drawn.without else _ranks_of(variable.set)
     axes.set(title=f"particles of {of} ({int(drawn.counts.sum())})", xlabel=drawn.labels[0], ylabel=drawn.labels[1])
+
+
+def _edges(low, high, bins):
+    """Of the histogram. Between two values that are nearly equal there are fewer numbers than bins."""
+    least = bins * max(numpy.spacing(abs(low)), numpy.spacing(abs(high)))
+    with numpy.errstate(over="ignore"):
+        if not numpy.isfinite((high - low) * 2):
+            raise McrError(f"values from {low:g} to {high:g} are too far apart to draw")
+    if high - low < 2 * least:
+        low, high = (low - 0.5, high + 0.5) if low == high and least < 0.25 else (low - least, high + least)
+    return numpy.linspace(low, high, bins + 1)
 
 
 def _summary(variable, levels=None, bins=60):
     """The minimum and maximum of each rank, and a histogram of all: of the pieces if there are levels, so without halos. Reads one rank at a time."""
     def arrays(rank):
         if levels is None:
-            return (dataset[()] for dataset in variable.datasets(rank) if dataset.size)
+            return (read_values(dataset) for dataset in variable.datasets(rank) if dataset.size)
         return (piece.read(variable.set) for level in levels for piece in level.pieces if piece.rank == rank)
 
     def finite(rank):
@@ -186,5 +226,5 @@ def _summary(variable, levels=None, bins=60):
     limits = numpy.array([(v.min(), v.max()) if (v := finite(rank)).size else (numpy.nan, numpy.nan) for rank in variable.ranks])
     if numpy.isnan(limits).all():
         raise McrError(f"{variable.name} has no finite values to draw")
-    edges = numpy.histogram_bin_edges([], bins, (numpy.nanmin(limits), numpy.nanmax(limits)))
+    edges = _edges(numpy.nanmin(limits), numpy.nanmax(limits), bins)
     return limits, sum(numpy.histogram(finite(rank), edges)[0] for rank in variable.ranks), edges

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The XDMF file beside a file of global arrays: ParaView and VisIt read fields on a regular mesh from it. An element of an array is a
 cell of edge length 1, in refined levels accordingly less."""
+import re
 from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr, escape
 
@@ -28,13 +29,19 @@ class Array:
     def drawn(self):
         """XDMF knows the array as cells of a mesh."""
         level = self.level
-        return len(level.shape) in (2, 3) and level.components == 1 and not level.is_list and self.dtype.itemsize in BYTES.get(self.dtype.kind, ())
+        return (len(level.shape) in (2, 3) and level.components == 1 and not level.is_list and is_xml(self.path) and
+                self.dtype.itemsize in BYTES.get(self.dtype.kind, ()))
+
+
+def is_xml(text):
+    """XML can have neither most control characters nor bytes that are no UTF-8, also not as escapes."""
+    return not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", text)
 
 
 def document(file_name, arrays, time=None):
     """Arrays with the same cells share a mesh. Only arrays that are drawn are in the document."""
     lines = ['<?xml version="1.0"?>', '<Xdmf Version="2.0">', "  <Domain>"]
-    drawn = [array for array in arrays if array.drawn]
+    drawn = [array for array in arrays if array.drawn and is_xml(file_name)]
     for mesh in sorted({array.mesh for array in drawn}):
         lines += _grid(file_name, mesh, [(array.path, array.dtype) for array in drawn if array.mesh == mesh], time)
     return "\n".join(lines + ["  </Domain>", "</Xdmf>", ""])

@@ -180,6 +180,13 @@ Result<std::optional<File>> LaunchDirectory::try_lead() const {
     if (MCR_TRY(try_lock(file, LockKind::exclusive))) {
       // The previous leader may have removed the directory, and the lock file with it, in between.
       if (!is_still_named(file, descriptor(), lock_name)) return std::optional<File>();
+      // For has_led_since().
+      const std::uint64_t now = clock_ns(CLOCK_REALTIME);
+      const struct timespec time {
+        static_cast<time_t>(now / 1'000'000'000), static_cast<long>(now % 1'000'000'000)
+      };
+      const struct timespec times[2] = {time, time};
+      (void)::futimens(file.descriptor(), times);
       return std::optional<File>(std::move(file));
     }
     if (MCR_TRY(try_lock(file, LockKind::shared))) {
@@ -190,6 +197,13 @@ Result<std::optional<File>> LaunchDirectory::try_lead() const {
     pause_briefly();
   }
   return std::optional<File>();
+}
+
+bool LaunchDirectory::has_led_since(std::uint64_t time_ns) const {
+  const auto file = File::open(descriptor(), lock_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file || try_lock(*file, LockKind::shared).value_or(true)) return false;
+  const auto status = file->status();
+  return status && modified_ns(*status) < time_ns;
 }
 
 bool LaunchDirectory::has_leader() const {

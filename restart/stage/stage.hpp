@@ -193,6 +193,9 @@ class LaunchDirectory {
 
   /// Takes the leader's lock; nothing if another process is the leader.
   Result<std::optional<File>> try_lead() const;
+  /// True if the leader that runs now has led since before `time_ns`. What was published at that time is then in a
+  /// container only if this leader has put it there, which keeps the part locked meanwhile.
+  [[nodiscard]] bool has_led_since(std::uint64_t time_ns) const;
   /// True if a leader runs, which holds the leader's lock.
   [[nodiscard]] bool has_leader() const;
 

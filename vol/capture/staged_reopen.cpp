@@ -12,6 +12,7 @@
 #include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
+#include "restart/open/open_part.hpp"
 #include "restart/open/part_origin.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/settings/choices.hpp"
@@ -70,10 +71,16 @@ bool is_handed_on(const restart::Stub& stub, const restart::Launcher& launcher,
          (status.st_nlink > 1 && !restart::our_link_to(stub, path, status));
 }
 
+bool is_in_container(restart::Stub stub, const std::string& path) {
+  stub.launch_directory.clear();
+  const auto source = restart::open_part(stub, path, "none");
+  return source && *source != nullptr;
+}
+
 }  // namespace
 
-// Takes the part back from the leader without a copy. False if the part is not this launch's or no
-// longer published.
+// Takes the part back from the leader without a copy. False if the part is not this launch's, no longer published, or in
+// a container already.
 Result<bool> StagedFile::withdraw(const restart::Stub& stub, const std::string& path,
                                   const restart::File& at_path, StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
@@ -86,6 +93,14 @@ Result<bool> StagedFile::withdraw(const restart::Stub& stub, const std::string& 
   if (restart::shows_reads(at_path) && restart::was_read(at_path)) return false;
   auto withdrawn = MCR_TRY(directory.withdraw(stub.part));
   if (!withdrawn) return false;
+  // A leader may have died after the container had its name, and before the part left the stage. What is written into
+  // the part now would be lost: the next leader finds the part in the container, and frees it.
+  if (!directory.has_led_since(withdrawn->publish.publish_ns) && is_in_container(stub, path)) {
+    restart::PartPublish as_before = withdrawn->publish;
+    as_before.provisional = false;
+    MCR_TRY(directory.publish(stub.part, withdrawn->journal, as_before));
+    return false;
+  }
   part.begin = MCR_TRY(directory.journal(restart::LaunchDirectory::State::open, stub.part)).begin;
   part.begin.replaced = restart::Replaced::nothing;  // its own stub lies there already
   part.bytes = std::move(withdrawn->bytes);

@@ -86,8 +86,8 @@ struct StoredSet {
   std::vector<std::string> damaged;
   bool is_bundled = false;     ///< one of its containers holds other sets too
   bool is_unreadable = false;  ///< a container cannot be read, so its parts are unknown
-  bool is_broken =
-      false;  ///< its content is the reason, not the system, which may let another user read it
+  /// A container is unreadable by its content. Else the system refused, and another user may be able to read it.
+  bool is_broken = false;
 
   /// Opens one of `containers` again. EPERM: the file or its directory is not the one that was read.
   [[nodiscard]] Result<restart::File> open_container(const std::string& path) const;

@@ -33,7 +33,7 @@ RunCommand declare_config(CLI::App& app) {
   const auto help = std::make_shared<bool>(false);
   app.add_option("DIR", *directory, "directory of checkpoints; its mcr.conf is read too");
   app.add_flag("--describe", *help, "say what each setting is for");
-  app.footer("Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage.");
+  app.footer(exit_codes_without_data);
   return [directory, help](const CommonOptions& common) {
     if (struct stat status{}; !directory->empty()) {
       if (::stat(directory->c_str(), &status) != 0)

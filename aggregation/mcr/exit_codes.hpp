@@ -14,6 +14,13 @@ inline constexpr int damaged = 3;  ///< data is damaged; intact data was process
 inline constexpr int pending = 4;  ///< not finished within the time given
 }  // namespace exit_code
 
+/// For --help of commands that have no codes of their own.
+inline constexpr const char* usual_exit_codes =
+    "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
+    "data.";
+inline constexpr const char* exit_codes_without_data =
+    "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage.";
+
 int exit_code_of(const Error& error);
 
 }  // namespace mcr::aggregation

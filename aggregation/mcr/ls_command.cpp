@@ -289,9 +289,7 @@ RunCommand declare_ls(CLI::App& app) {
   const auto command = std::make_shared<LsCommand>();
   app.add_option("CONTAINER", command->arguments, "containers, stubs or directories")->required();
   app.add_flag("-v,--verbose", command->verbose, "every variable, with its pipeline");
-  app.footer(
-      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
-      "data.");
+  app.footer(usual_exit_codes);
   return [command](const CommonOptions& common) {
     int code = exit_code::success;
     nlohmann::json json = nlohmann::json::array();

@@ -255,9 +255,7 @@ RunCommand declare_pack(CLI::App& app) {
   app.add_flag("-f,--force", options->force, "replace an existing container");
   app.add_flag("-v,--verbose", options->verbose,
                "print which compression was chosen for each variable, and why");
-  app.footer(
-      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
-      "data.");
+  app.footer(usual_exit_codes);
   return [options](const CommonOptions& common) {
     const auto report = pack(*options);
     if (!report) return print_error(common, "pack", report.error());

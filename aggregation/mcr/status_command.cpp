@@ -74,7 +74,7 @@ RunCommand declare_status(CLI::App& app) {
   const auto is_watched = std::make_shared<bool>(false);
   app.add_option("--stage", *stage, "directory of the stage (the setting stage=)");
   app.add_flag("--watch", *is_watched, "show it again each second, until Ctrl-C");
-  app.footer("Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage.");
+  app.footer(exit_codes_without_data);
   return [stage, is_watched](const CommonOptions& common) {
     const auto path = stage_path(*stage);
     if (!path) return print_error(common, "status", path.error());

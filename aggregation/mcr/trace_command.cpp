@@ -144,9 +144,7 @@ RunCommand declare_trace(CLI::App& app) {
                  "default: the traces of the launches in the stage");
   app.add_option("--stage", options->stage, "directory of the stage (the setting stage=)");
   app.add_option("--html", options->page, "draw timelines into this file, an HTML page");
-  app.footer(
-      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
-      "data.");
+  app.footer(usual_exit_codes);
   return [options](const CommonOptions& common) {
     const auto traces = load_all(*options);
     if (!traces) return print_error(common, "trace", traces.error());

@@ -36,6 +36,7 @@
 #include "restart/base/trust.hpp"
 #include "restart/container/frame_decoding.hpp"
 #include "restart/container/unpack.hpp"
+#include "restart/sets/generations.hpp"
 #include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
@@ -366,39 +367,26 @@ void use_card(unsigned threads) {
   gpu::await_card(std::chrono::seconds(10));
 }
 
-/// Says of each set of which the containers do not have all ranks' files, how many it has.
+/// Prints a line for each set that is not whole in these containers.
 void tell_of_missing_ranks(const Containers& containers) {
-  struct Ranks {
-    std::set<std::uint32_t> accounted;  ///< with a file, or known to have written none
-    std::size_t files = 0;
-    std::uint32_t count = 0;
-  };
-  std::map<restart::GenerationName, Ranks> sets;
+  std::map<restart::GenerationName, restart::Account> sets;
   for (const Container& container : containers) {
     const restart::SetIdentity& set = container.reader->set();
     if (!set.bundled.empty() || is_of_one_file(set)) continue;
-    Ranks& ranks = sets[{set.launch, set.sequence, set.masked_name}];
-    ranks.count = set.rank_count;
-    const auto add = [&](std::uint32_t rank) {
-      ranks.files += ranks.accounted.insert(rank).second ? 1 : 0;
-    };
-    for (const auto& record : **container.reader->parts()) add(record.entry.rank);
-    for (const auto& native : set.natives) add(native.rank);
+    restart::Account& account = sets[{set.launch, set.sequence, set.masked_name}];
+    account.rank_count = set.rank_count;
+    account.passed.insert(account.passed.end(), set.passed_ranks.begin(), set.passed_ranks.end());
+    for (const auto& record : **container.reader->parts()) account.wrote.insert(record.entry.rank);
+    for (const auto& native : set.natives) account.wrote.insert(native.rank);
   }
-  for (const Container& container : containers) {
-    const restart::SetIdentity& set = container.reader->set();
-    const auto found = sets.find({set.launch, set.sequence, set.masked_name});
-    if (found != sets.end())
-      found->second.accounted.insert(set.passed_ranks.begin(), set.passed_ranks.end());
-  }
-  for (const auto& [name, ranks] : sets) {
-    if (ranks.accounted.size() >= ranks.count) continue;
+  for (const auto& [name, account] : sets) {
+    if (restart::wholeness(account) == restart::Wholeness::whole) continue;
     print_line(
         stderr,
         "mcr unpack: %s (launch %s, sequence %llu) is not whole in these containers: %zu of %u "
         "ranks have a file there",
         name.masked_name.c_str(), name.launch.c_str(),
-        static_cast<unsigned long long>(name.sequence), ranks.files, ranks.count);
+        static_cast<unsigned long long>(name.sequence), account.wrote.size(), account.rank_count);
   }
 }
 
@@ -482,9 +470,7 @@ RunCommand declare_unpack(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("-j,--threads", command->threads, "0: all cores that this process may use");
   app.add_flag("-f,--force", command->force, "replace existing files");
-  app.footer(
-      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
-      "data.");
+  app.footer(usual_exit_codes);
   return [command](const CommonOptions& common) {
     note_interrupts();
     const auto report = unpack_all(*command);

@@ -262,9 +262,7 @@ RunCommand declare_verify(CLI::App& app) {
   app.add_option("-j,--threads", command->threads, "0: all cores that this process may use");
   app.add_flag("--frames-only", command->frames_only,
                "check the frames only, do not restore whole parts: faster");
-  app.footer(
-      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
-      "data.");
+  app.footer(usual_exit_codes);
   return [command](const CommonOptions& common) {
     const auto all = verify_all(*command);
     if (!all) return print_error(common, "verify", all.error());

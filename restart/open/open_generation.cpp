@@ -498,8 +498,8 @@ class View {
   [[nodiscard]] OpenedFile opened_file() const { return {stub_.rank, stub_.rank_count, path_}; }
 
   /// Warns, or fails with mix=refuse, if the names show another whole set, too, although the set of the opened file is whole.
-  /// The file is opened all the same. The set's other ranks look only at their next ranks, so no set can be agreed on; and
-  /// a neighbour who may write one rank's file must not choose the data of another rank.
+  /// The file is opened all the same, for two reasons. The set's other ranks look only at their next ranks, so the ranks
+  /// cannot agree on another set. And a neighbour may be able to write the next rank's file, but not this one.
   Result<void> look_for_another_set() {
     if (!shows_another_set(opened_file(), here_.masked_name, here_.place.owner,
                            generations_.front(), opener_.launch))

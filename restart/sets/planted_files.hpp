@@ -20,8 +20,8 @@ class PlantedFiles {
   PlantedFiles(const std::string& path, const std::string& written_as, uid_t owner,
                const std::string& base, std::size_t components);
 
-  /// True if the file lies in `base` and belongs to a user who is not believed there. Such a file counts for nothing,
-  /// and need not be opened: there may be many.
+  /// True if the file lies in `base`, and belongs to a user who is not believed there. Such files do not count. They are not
+  /// opened, because there may be many.
   bool is_of_another_user(const std::string& path);
   /// True if the file was not written below `base`, but the opened one was. Of a native file without a note (no stub)
   /// nobody knows where it was written.

@@ -17,9 +17,9 @@ bool has_other_names(const StagedPart& part);
 
 /// Writes the stub over the content of the old file, which needs no room in most file systems. Call it
 /// while restart::RefusedStubs is locked and the journal names the old file: if this process dies meanwhile,
-/// the leader replaces the half-written file. Returns false and leaves the file's content if storage refuses
-/// this write too, or if the old content may still be needed: under another name of the file, unless
-/// has_other_names(), or by a set of which the file is a native member.
+/// the leader replaces the half-written file. Returns false and leaves the file's content if storage refuses this
+/// write, too, or if the old content may still be needed. It may be needed under another name of the file (not if
+/// has_other_names() is true), and by a set of which the file is a native member.
 bool write_stub_over_old(StagedPart& part);
 
 }  // namespace mcr::vol

@@ -20,8 +20,9 @@ from .checkpoint_set import open_set
 from .errors import McrError
 from .found_places import FoundPlaces, places_of
 from .fragments import Fragments
+from .hdf5_output import HDF5Output
 from .json_output import add_json_option, print_json
-from .new_file import HDF5Output, expect_free, new_files
+from .new_file import expect_free, new_files
 from .places import Level, Unplaced, add_options, coverage, of_region, overlaps
 from .printable import say
 from .variable import first_dataset, read_values

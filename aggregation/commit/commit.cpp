@@ -213,7 +213,7 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   const ContainerName& where = followed.placement.where;
   const std::vector<const LockedPart*> parts = parts_to_write(locked, present);
   const Place place = MCR_TRY(open_place(followed, locked, stubs));
-  keep_from_removers(place, locked, stubs);
+  MCR_TRY(keep_from_removers(place, where, locked, stubs));
   SetToCommit set;
   set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
                                  : identity_of_bundle(group, parts, directory.clock_behind_ns());

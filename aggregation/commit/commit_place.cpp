@@ -243,34 +243,20 @@ Result<Place> open_place_by_path(const ContainerName& where) {
   const auto base = restart::open_by_own_way(where.base);
   if (!base && base.error().system_error != ELOOP) return base.error();
   if (!base || !is_own_or_projects(*base)) return files_have_gone(where);
-  return place_below(*base, where);
+  Place place = MCR_TRY(place_below(*base, where));
+  // The directories of the files are not known, so they may have kept everybody out.
+  MCR_TRY(restart::close_to_removers(place.directory, where.directory));
+  return place;
 }
 
-namespace {
-
-/// True if users beside this one, whose directory it is, may remove files there.
-bool is_open_to_removers(const struct stat& status) {
-  return status.st_uid == ::geteuid() && restart::others_may_write(status) &&
-         (status.st_mode & S_ISVTX) == 0;
-}
-
-}  // namespace
-
-void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts,
-                        const StubHandles* stubs) {
-  const auto status = place.directory.status();
-  if (!status || !is_open_to_removers(*status)) return;
+Result<void> keep_from_removers(const Place& place, const ContainerName& where,
+                                const std::vector<LockedPart>& parts, const StubHandles* stubs) {
   const bool is_closed = std::any_of(parts.begin(), parts.end(), [&](const LockedPart& part) {
     const auto directory = directory_of(part, stubs);
-    return directory && restart::keeps_writers_out(*directory, place.outer);
+    return !directory || restart::keeps_writers_out(*directory, place.outer);
   });
-  if (is_closed) make_sticky_if_open(place.directory);
-}
-
-void make_sticky_if_open(const File& directory) {
-  const auto status = directory.status();
-  if (!status || !is_open_to_removers(*status)) return;
-  (void)restart::system_calls().fchmod(directory.descriptor(), (status->st_mode & 07777) | S_ISVTX);
+  if (is_closed) MCR_TRY(restart::close_to_removers(place.directory, where.directory));
+  return {};
 }
 
 Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
@@ -303,6 +289,7 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
       errno = ENOENT;
       return restart::system_error("cannot find", to.directory + "/" + target);
     }
+    MCR_TRY(keep_from_removers(there, to, parts, stubs));
     MCR_TRY(close_for_all(container, parts, stubs, there));
     MCR_TRY(move_container(container, report.path, there.directory, target));
     restart::log_summary(

@@ -69,16 +69,14 @@ Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>
                          const StubHandles* stubs);
 /// As open_place(), for use when no stub confirms that the directory is the right one. Accepts only
 /// directories that belong to this user or to root, or that one of this user's groups may write, and follows no
-/// link of another user's on the way.
+/// link of another user's on the way. Closes the directory of containers to removers, because the files' own directories
+/// are not known.
 Result<Place> open_place_by_path(const restart::ContainerName& where);
 
-/// Sets the sticky bit of this user's directory of containers if users may write to it who may not
-/// remove files from the directories of the files. Without it, these users could remove a container although
-/// they cannot remove the files.
-void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts,
-                        const StubHandles* stubs);
-/// Sets the sticky bit of this user's directory of containers if other users may write to it.
-void make_sticky_if_open(const restart::File& directory);
+/// Closes the directory of containers to removers (restart::close_to_removers) if users may write to it who may not
+/// remove files from the directories of the files, or if one of these directories is not known.
+Result<void> keep_from_removers(const Place& place, const restart::ContainerName& where,
+                                const std::vector<LockedPart>& parts, const StubHandles* stubs);
 
 /// Moves a container to its stubs if the program renamed the stubs while the container was written.
 /// Updates `followed` and the report's path.

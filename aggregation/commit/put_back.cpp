@@ -14,6 +14,7 @@
 #include "aggregation/commit/commit_place.hpp"
 #include "aggregation/commit/container_directory.hpp"
 #include "aggregation/commit/stub_search.hpp"
+#include "restart/base/birth_time.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/copy_data.hpp"
 #include "restart/base/durable_replace.hpp"
@@ -23,6 +24,7 @@
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/sets/native_members.hpp"
+#include "restart/sets/own_containers.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/settings/settings.hpp"
 #include "restart/stage/file_at.hpp"
@@ -121,20 +123,25 @@ Result<void> fill(const File& made, const File& bytes, const restart::Access& ac
   return {};
 }
 
-/// Opens the directory of containers of `names` for a part whose own directory is gone. If the
-/// directory of containers would have been in that directory, opens the one below the nearest
-/// existing directory above: a directory that now lies at the old path belongs to another run.
+/// Opens the directory of containers of `names` for a part whose own directory is gone, or the one in the nearest
+/// directory above that may be used. A directory that was made since the part was begun belongs to another run.
 Result<File> open_nearest(const std::string& masked, const std::string& container_dir,
                           const PartBegin& begin, restart::ContainerName& names) {
-  if (names.base == parent_of(begin.path) && names.base != "/")
+  const auto go_up = [&] {
     names = restart::far_container_name(parent_of(names.base), masked, container_dir, begin.launch,
                                         begin.sequence);
-  for (;;) {
+  };
+  const auto is_of_another_run = [&] {
+    return names.base == parent_of(begin.path) ||
+           restart::is_gone_or_made_after(names.base, begin.begin_for_files_ns());
+  };
+  while (names.base != "/" && is_of_another_run()) go_up();
+  for (;; go_up()) {
     auto place = open_place_by_path(names);
     if (place) return std::move(place->directory);
-    if (!restart::means_gone(place.error().system_error) || names.base == "/") return place.error();
-    names = restart::far_container_name(parent_of(names.base), masked, container_dir, begin.launch,
-                                        begin.sequence);
+    const int number = place.error().system_error;
+    const bool is_next_tried = restart::means_gone(number) || number == EPERM || number == EACCES;
+    if (!is_next_tried || names.base == "/") return place.error();
   }
 }
 
@@ -152,7 +159,7 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
            : MCR_TRY(open_nearest(masked, container_dir, begin, names));
   const File outer = MCR_TRY(File::open(directory.descriptor(), "..", O_PATH | O_DIRECTORY));
   if (!home || restart::keeps_writers_out(*home, MCR_TRY(outer.status())))
-    make_sticky_if_open(directory);
+    MCR_TRY(restart::close_to_removers(directory, names.directory));
   // The file at the path stays. Its access rights say which users may read the part that was to
   // replace it.
   const auto there = aggregation::look_at(begin);
@@ -248,7 +255,7 @@ Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const Stu
   auto own = MCR_TRY(find_own_file(begin, stubs, Names::any));
   // A file that the part was to replace at the close has no stub of the part yet.
   if (own || begin.replaced != restart::Replaced::nothing) return own;
-  const auto found = search_stubs(root_of_search(begin.path), {{begin.part, {}}});
+  const auto found = search_stubs(root_of_search(begin), {{begin.part, {}}});
   if (found.empty()) return std::optional<OwnFile>();
   return own_file_at(moved_to(found.begin()->second, begin), Names::any);
 }

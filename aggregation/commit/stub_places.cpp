@@ -135,8 +135,8 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
   return look_at_path(begin);
 }
 
-/// Searches for all missing stubs at once. The search for a stub begins in the parent of the
-/// directory in which the stub lay.
+/// Searches for all missing stubs at once. The search for a stub begins above the base of
+/// its set.
 void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles::Found>& found,
             StubPlaces& places, StubHandles* stubs) {
   std::map<std::string, WantedStubs> wanted;  // by root
@@ -144,7 +144,7 @@ void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles:
     const bool is_searched =
         places[i].kind == Kind::missing && found[i].fate != StubHandles::Fate::removed;
     if (!is_searched) continue;
-    const std::string root = root_of_search(parts[i].journal.begin.path);
+    const std::string root = root_of_search(parts[i].journal.begin);
     wanted[root][parts[i].id] = {found[i].device, found[i].inode};
   }
   for (const auto& [root, wanted_there] : wanted) {

@@ -146,8 +146,13 @@ std::string nearest_directory(std::string path) {
   return path;
 }
 
-std::string root_of_search(const std::string& path) {
-  return nearest_directory(restart::parent_of(restart::parent_of(path)));
+std::string root_of_search(const restart::PartBegin& begin) {
+  const std::string base =
+      begin.masked_names.empty()
+          ? restart::parent_of(begin.path)
+          : restart::container_name(begin.masked_names.front(), "mcr", begin.launch, begin.sequence)
+                .base;
+  return nearest_directory(restart::parent_of(base));
 }
 
 }  // namespace mcr::aggregation

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "restart/base/part_id.hpp"
+#include "restart/format/journal.hpp"
 
 namespace mcr::aggregation {
 
@@ -27,7 +28,8 @@ std::map<restart::PartId, std::string> search_stubs(const std::string& root, Wan
 /// Returns the directory that contains `path` or, if that is gone, the nearest existing directory
 /// above it.
 std::string nearest_directory(std::string path);
-/// Returns where to begin the search for a stub that lay at `path`: the parent of its directory.
-std::string root_of_search(const std::string& path);
+/// Returns where to begin the search for the part's stub: the parent of the base directory of its set, because the
+/// program may have renamed the base.
+std::string root_of_search(const restart::PartBegin& begin);
 
 }  // namespace mcr::aggregation

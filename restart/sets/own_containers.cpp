@@ -12,6 +12,7 @@
 
 #include "restart/base/access_list.hpp"
 #include "restart/base/attributes.hpp"
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -227,6 +228,20 @@ std::optional<std::string> refusal_of_one(const std::string& directory, bool is_
   return opened.error().message;
 }
 
+/// True if users beside this one and root may remove this user's files from the directory.
+bool others_may_remove(const struct stat& directory) {
+  return !is_believed(directory.st_uid, ::geteuid()) ||
+         (others_may_write(directory) && (directory.st_mode & S_ISVTX) == 0);
+}
+
+Error open_to_removers(const std::string& path, const struct stat& status) {
+  return Error{Cause::system,
+               path + " belongs to " + user_text(status.st_uid) +
+                   ", and users could remove containers from it who may not remove the checkpoint "
+                   "files; name another directory with container_dir=, or remove it if it is empty",
+               EPERM};
+}
+
 }  // namespace
 
 Result<File> open_own_containers(const std::string& directory) {
@@ -279,6 +294,31 @@ std::optional<std::string> refusal_of_containers(const std::string& base,
     if (auto why = refusal_of_one(above, end == std::string::npos)) return why;
     if (end == std::string::npos) return std::nullopt;
   }
+}
+
+std::optional<std::string> refusal_of_containers(const std::string& base,
+                                                 std::string_view container_dir,
+                                                 const File& files) {
+  if (auto why = refusal_of_containers(base, container_dir)) return why;
+  const std::string directory = base + "/" + std::string(container_dir);
+  struct stat status {};
+  const auto above = parent_directory(directory);
+  const auto outer = above ? above->status() : Result<struct stat>(above.error());
+  const bool is_closable = !outer ||
+                           system_calls().fstatat(above->descriptor(), name_of(directory).c_str(),
+                                                  &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+                           status.st_uid == ::geteuid() || !others_may_remove(status);
+  if (is_closable || !keeps_writers_out(files, *outer)) return std::nullopt;
+  return open_to_removers(directory, status).message;
+}
+
+Result<void> close_to_removers(const File& containers, const std::string& path) {
+  const struct stat status = MCR_TRY(containers.status());
+  if (!others_may_remove(status)) return {};
+  if (status.st_uid != ::geteuid()) return open_to_removers(path, status);
+  if (system_calls().fchmod(containers.descriptor(), (status.st_mode & 07777) | S_ISVTX) != 0)
+    return system_error("cannot set the sticky bit of", path);
+  return {};
 }
 
 }  // namespace mcr::restart

@@ -44,5 +44,14 @@ Result<File> make_in_own_containers(const File& containers, const std::string& n
 /// determined.
 std::optional<std::string> refusal_of_containers(const std::string& base,
                                                  std::string_view container_dir);
+/// The same for the containers of files in the directory `files`. Also refuses a directory of containers whose owner,
+/// or whose writers, could remove the containers although they may not remove the files.
+std::optional<std::string> refusal_of_containers(const std::string& base,
+                                                 std::string_view container_dir, const File& files);
+
+/// Sees to it that only this user and root can remove this user's files from a directory of containers: sets the
+/// sticky bit if other users may write to it. EPERM if the directory belongs to another user, or if root's directory
+/// is open to other users' removals.
+Result<void> close_to_removers(const File& containers, const std::string& path);
 
 }  // namespace mcr::restart

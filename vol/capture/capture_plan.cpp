@@ -77,12 +77,14 @@ bool is_below(const std::string& path, const std::string& directory) {
          path[directory.size()] == '/';
 }
 
-// Returns why containers of that name may not be put into their directory; nothing if they may.
+// Returns why containers of that name may not be put into their directory; nothing if they may. `files` is the directory of the
+// file.
 std::optional<std::string> refusal_of(const std::string& masked_name, const std::string& launch,
-                                      const restart::Settings& settings) {
+                                      const restart::Settings& settings,
+                                      const restart::File& files) {
   const std::string_view container_dir = settings.text("container_dir");
   return restart::refusal_of_containers(
-      restart::container_name(masked_name, container_dir, launch, 0).base, container_dir);
+      restart::container_name(masked_name, container_dir, launch, 0).base, container_dir, files);
 }
 
 // Removes the names whose containers may not be put into their directory: with /gpfs1/run/c.1.h5 of rank 1, the 1 of
@@ -90,10 +92,11 @@ std::optional<std::string> refusal_of(const std::string& masked_name, const std:
 // refused.
 std::optional<std::string> leave_usable_names(std::vector<std::string>& masked_names,
                                               const std::string& launch,
-                                              const restart::Settings& settings) {
+                                              const restart::Settings& settings,
+                                              const restart::File& files) {
   std::optional<std::string> first_refusal;
   std::erase_if(masked_names, [&](const std::string& masked_name) {
-    auto why = refusal_of(masked_name, launch, settings);
+    auto why = refusal_of(masked_name, launch, settings, files);
     const bool is_refused = why.has_value();
     if (is_refused && !first_refusal) first_refusal = std::move(why);
     return is_refused;
@@ -195,7 +198,8 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   }
   // Check the directories before the stage is entered, because no leader would clean up the stage
   // after a refusal.
-  if (const auto why = leave_usable_names(plan.masked_names, *launcher.launch, settings)) {
+  if (const auto why =
+          leave_usable_names(plan.masked_names, *launcher.launch, settings, *plan.place.home)) {
     warn_once_in_job(launcher, "no place for containers", "files are written natively: " + *why);
     return native(NativeReason::no_place, *why);
   }

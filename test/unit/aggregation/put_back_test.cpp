@@ -365,6 +365,7 @@ TEST_CASE("what a dead writer flushed is kept in the nearest directory if its ow
   StagedJob job(1);
   job.join(0);
   std::filesystem::create_directories(job.out("deep/er"));
+  job.begin_ns = restart::clock_ns(CLOCK_REALTIME);
   {
     auto begun = job.begin(0, "deep/er/a.h5", "flushed");
     job.publish(begun, true);

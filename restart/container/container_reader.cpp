@@ -131,6 +131,14 @@ class FileContainerReader final : public ContainerReader {
     return {};
   }
 
+  Result<std::shared_ptr<ContainerReader>> for_another_thread() const override {
+    const int second = ::fcntl(file_.descriptor(), F_DUPFD_CLOEXEC, 0);
+    if (second < 0) return system_error("cannot read", name());
+    auto reader = MCR_TRY(read(File(second, name()), name()));
+    if (is_trusted_) reader->trust_owner();
+    return reader;
+  }
+
   const std::string& name() const override { return file_.name(); }
   Result<struct stat> status() const override { return file_.status(); }
   Result<Access> access() const override { return access_of(file_); }

@@ -27,6 +27,9 @@ class ContainerReader {
   static Result<std::shared_ptr<ContainerReader>> read(File file, const std::string& name);
   virtual ~ContainerReader() = default;
 
+  /// Returns another reader of the same open file. Except for const functions, a reader serves one thread at a time.
+  [[nodiscard]] virtual Result<std::shared_ptr<ContainerReader>> for_another_thread() const = 0;
+
   /// Treats the container's owner like this user (`allow=`): see decode().
   virtual void trust_owner() = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;

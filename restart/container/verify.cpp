@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "codecs/base/checksum.hpp"
@@ -36,7 +38,7 @@ class Verifier {
     }
     options_.parallel_for(frames.size(), [&](std::size_t i) { check_frame(frames[i]); });
     check_links();
-    for (const PartRecord& part : *parts_) check_part(part);
+    check_parts();
     report_.frames = frames.size();
     report_.parts = parts_->size();
     report_.damaged_ranks.assign(ranks_.begin(), ranks_.end());
@@ -114,18 +116,40 @@ class Verifier {
     }
   }
 
-  void check_part(const PartRecord& part) {
-    const auto checked = read_part(part);
-    if (checked) return;
-    ranks_.insert(part.entry.rank);
-    report_.damage.push_back(checked.error().message);
+  void check_parts() {
+    idle_readers_.emplace_back(&container_, [](ContainerReader*) {});
+    std::vector<std::optional<Error>> errors(parts_->size());
+    options_.parallel_for(parts_->size(), [&](std::size_t i) {
+      const auto reader = take_reader();
+      const auto checked = reader ? read_part(*reader, i) : Result<void>(reader.error());
+      if (!checked) errors[i] = checked.error();
+      const std::lock_guard lock(mutex_);
+      if (reader) idle_readers_.push_back(*reader);
+    });
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      if (!errors[i]) continue;
+      ranks_.insert((*parts_)[i].entry.rank);
+      report_.damage.push_back(errors[i]->message);
+    }
   }
 
-  Result<void> read_part(const PartRecord& part) {
+  /// A reader for this thread. So there are as many readers as threads.
+  Result<std::shared_ptr<ContainerReader>> take_reader() {
+    const std::lock_guard lock(mutex_);
+    if (idle_readers_.empty()) return container_.for_another_thread();
+    auto reader = std::move(idle_readers_.back());
+    idle_readers_.pop_back();
+    return reader;
+  }
+
+  Result<void> read_part(const std::shared_ptr<ContainerReader>& reader, std::size_t number) {
+    const std::vector<PartRecord>& parts = *MCR_TRY(reader->parts());
+    if (parts.size() != parts_->size())
+      return Error{Cause::damaged, container_.name() + ": the container was changed meanwhile"};
+    const PartRecord& part = parts[number];
     const PartEntry& entry = part.entry;
-    auto shared = std::shared_ptr<ContainerReader>(&container_, [](ContainerReader*) {});
-    const auto image = MCR_TRY(open_part_image(std::move(shared), part));
-    if (!options_.whole_parts) return check_map(part);
+    const auto image = MCR_TRY(open_part_image(reader, part));
+    if (!options_.whole_parts) return check_map(*reader, part);
     RunningChecksum sum;
     Bytes block;
     for (std::uint64_t done = 0; done < entry.size; done += block.size()) {
@@ -141,9 +165,9 @@ class Verifier {
                                      ") does not match its checksum"};
   }
 
-  Result<void> check_map(const PartRecord& part) {
-    const std::vector<MapPage> pages = MCR_TRY(container_.pages(part));
-    for (std::size_t i = 0; i < pages.size(); ++i) MCR_TRY(container_.page(part, pages, i));
+  static Result<void> check_map(ContainerReader& reader, const PartRecord& part) {
+    const std::vector<MapPage> pages = MCR_TRY(reader.pages(part));
+    for (std::size_t i = 0; i < pages.size(); ++i) MCR_TRY(reader.page(part, pages, i));
     return {};
   }
 
@@ -158,6 +182,7 @@ class Verifier {
   VerifyReport report_;
   std::set<std::uint32_t> ranks_;
   std::vector<FrameToCheck> links_;  // guarded by mutex_ while frames are checked
+  std::vector<std::shared_ptr<ContainerReader>> idle_readers_;  // guarded by mutex_
   std::uint64_t total_ = 0;
   std::atomic<std::uint64_t> done_{0};
   std::mutex mutex_;

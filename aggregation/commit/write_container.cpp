@@ -332,10 +332,10 @@ class ContainerMaker {
 
   [[nodiscard]] std::uint64_t window_bytes() const { return options_.drain.memory_bytes / 32; }
 
-  Result<void> finish_sums(SummedReads& reads) {
+  Result<void> finish_sums(PartSums& sums) {
     report_.checksums.resize(set_.parts.size());
     return for_each(set_.parts.size(), [&](std::size_t part) -> Result<void> {
-      report_.checksums[part] = MCR_TRY(reads.finish(part));
+      report_.checksums[part] = MCR_TRY(sums.finish(part));
       return {};
     });
   }
@@ -345,7 +345,7 @@ class ContainerMaker {
         ContainerWriter::create(pending.file(), set_.directory + "/" + pending.temporary_name()));
     std::int64_t present = -1;
     WindowedReads windows(files_, window_bytes());
-    SummedReads reads(files_, part_bytes_, windows);
+    PartSums sums(files_, part_bytes_);
     FrameSink sink;
     sink.place = [&](const EncodedFrame& frame) -> Result<std::optional<std::uint64_t>> {
       const DatasetPlan& dataset = plan_.datasets[frame.dataset];
@@ -357,9 +357,9 @@ class ContainerMaker {
       return writer->place_frame(dataset, frame);
     };
     sink.store = [&](std::uint64_t place, ByteSpan stored) { return writer->store(place, stored); };
-    report_.drain = MCR_TRY(drain(plan_, reads, encodings_, options_.drain, sink));
+    report_.drain = MCR_TRY(drain(plan_, windows, sums, encodings_, options_.drain, sink));
     seconds_.lap();
-    MCR_TRY(finish_sums(reads));
+    MCR_TRY(finish_sums(sums));
     for (const GroupInfo& group : common_groups(layouts_)) {
       MCR_TRY(writer->write_group_attributes(group.path, types_, group.attributes));
     }

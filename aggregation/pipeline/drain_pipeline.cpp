@@ -24,9 +24,17 @@
 namespace mcr::aggregation {
 namespace {
 
+/// Bytes that lie in a part from `offset` on.
+struct ReadPiece {
+  std::size_t part = 0;
+  std::uint64_t offset = 0;
+  ByteSpan bytes;
+};
+
 struct Block {
   DatasetPlan::Frame frame;
   Bytes raw;
+  std::vector<ReadPiece> pieces;  ///< of `raw`, for the parts' sums
   Bytes stored;
   BlockTimes times;
 };
@@ -38,6 +46,22 @@ constexpr std::size_t least_for_stream = 16U << 10;
 struct Worker {
   Scratch scratch;
   Bytes from_card;  ///< a frame that the CPU encodes too
+};
+
+/// Reads through `reads`, and notes the pieces that the parts' sums can take.
+class NotedReads final : public PartReads {
+ public:
+  NotedReads(PartReads& reads, std::vector<ReadPiece>& pieces) : reads_(reads), pieces_(pieces) {}
+
+  Result<void> read(std::size_t part, std::uint64_t offset, MutableByteSpan out) override {
+    MCR_TRY(reads_.read(part, offset, out));
+    if (out.size() >= PartSums::least_bytes) pieces_.push_back({part, offset, out});
+    return {};
+  }
+
+ private:
+  PartReads& reads_;
+  std::vector<ReadPiece>& pieces_;
 };
 
 namespace gpu = codecs::gpu;
@@ -62,10 +86,11 @@ class Drain {
   using Clock = std::chrono::steady_clock;
 
  public:
-  Drain(const MergePlan& plan, PartReads& reads, const std::vector<Encoding>& encodings,
-        const DrainOptions& options, const FrameSink& sink)
+  Drain(const MergePlan& plan, PartReads& reads, PartSums& sums,
+        const std::vector<Encoding>& encodings, const DrainOptions& options, const FrameSink& sink)
       : plan_(plan),
         reads_(reads),
+        sums_(sums),
         encodings_(encodings),
         options_(options),
         sink_(sink),
@@ -101,6 +126,8 @@ class Drain {
           counts.encoding,
           tbb::make_filter<void, Block*>(tbb::filter_mode::serial_in_order,
                                          [this](tbb::flow_control& flow) { return fetch(flow); }) &
+              tbb::make_filter<Block*, Block*>(tbb::filter_mode::serial_in_order,
+                                               [this](Block* block) { return sum(block); }) &
               tbb::make_filter<Block*, Block*>(tbb::filter_mode::parallel,
                                                [this](Block* block) { return encode(block); }) &
               tbb::make_filter<Block*, void>(tbb::filter_mode::serial_in_order,
@@ -163,7 +190,20 @@ class Drain {
     const DatasetPlan& dataset = plan_.datasets[dataset_];
     block->frame = dataset.frame(block->times.frame);
     block->raw.resize(static_cast<std::size_t>(block->frame.bytes));
-    keep(fetch_frame(plan_, reads_, dataset, block->frame, block->raw));
+    block->pieces.clear();
+    NotedReads noted(reads_, block->pieces);
+    // The bytes of skeletons change when they are fetched, so their sums need another read.
+    const bool is_summed = dataset.kind == restart::DatasetKind::variable;
+    keep(fetch_frame(plan_, is_summed ? static_cast<PartReads&>(noted) : reads_, dataset,
+                     block->frame, block->raw));
+    return block;
+  }
+
+  /// A step of its own, so that the next block is fetched meanwhile: with many threads, these two steps limit the drain.
+  Block* sum(Block* block) {
+    for (const ReadPiece& piece : block->pieces) {
+      if (!failed_) keep(sums_.add(piece.part, piece.offset, piece.bytes));
+    }
     enter(*block, BlockState::encode_queue);
     return block;
   }
@@ -312,6 +352,7 @@ class Drain {
 
   const MergePlan& plan_;
   PartReads& reads_;
+  PartSums& sums_;
   const std::vector<Encoding>& encodings_;
   const DrainOptions& options_;
   const FrameSink& sink_;
@@ -344,12 +385,12 @@ std::uint64_t solid_frame_target(const DrainOptions& options) {
   return std::clamp(options.memory_bytes / (threads * 10), least, codecs::solid_frame_bytes);
 }
 
-Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads,
+Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads, PartSums& sums,
                          const std::vector<Encoding>& encodings, const DrainOptions& options,
                          const FrameSink& sink) {
   gpu::begin_to_open_card(options.card);
   gpu::await_card(options.card_wait);
-  return Drain(plan, reads, encodings, options, sink).run();
+  return Drain(plan, reads, sums, encodings, options, sink).run();
 }
 
 }  // namespace mcr::aggregation

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The drain's pipeline on oneTBB: fetch (in order) | encode (in parallel) | place (in order) | store (several
-// writes in flight). A block goes through these steps with one frame, and is then used for another. The
+// The drain's pipeline on oneTBB: fetch (in order) | sum (in order) | encode (in parallel) | place (in order) | store
+// (several writes in flight). A block goes through these steps with one frame, and is then used for another. The
 // number of blocks is limited, so that memory stays within its setting for sets of any size. With `verify`, the
 // encode step also decodes each frame and compares it with its source.
 #pragma once
@@ -14,6 +14,7 @@
 
 #include "aggregation/merge/fetch.hpp"
 #include "aggregation/merge/plan.hpp"
+#include "aggregation/pipeline/part_sums.hpp"
 #include "aggregation/pipeline/trace.hpp"
 #include "codecs/choice/chooser.hpp"
 #include "codecs/gpu/lanes/open_card.hpp"
@@ -76,10 +77,10 @@ struct DrainTimes {
   DrainTrace trace;
 };
 
-/// Encodes and stores all frames of `plan`; `encodings` is indexed by dataset. `reads` and `sink.place`
-/// are each called by one thread at a time. The first error of any step ends the run and is
+/// Encodes and stores all frames of `plan`; `encodings` is indexed by dataset. `sums` gets the bytes of variables. `reads`, `sums` and
+/// `sink.place` are each called by one thread at a time. The first error of any step ends the run and is
 /// returned. When this returns, no write is in flight.
-Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads,
+Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads, PartSums& sums,
                          const std::vector<Encoding>& encodings, const DrainOptions& options,
                          const FrameSink& sink);
 

@@ -6,7 +6,6 @@
 namespace mcr::aggregation {
 namespace {
 
-constexpr std::size_t least_bytes = 64U << 10;
 /// A gap before a piece (mostly HDF5's metadata) is read at once if it is at most a fourth of the
 /// piece.
 constexpr std::uint64_t gap_share = 4;
@@ -15,30 +14,28 @@ constexpr std::uint64_t step_bytes = 256U << 10;
 
 }  // namespace
 
-SummedReads::SummedReads(const PartFiles& files, const std::vector<std::uint64_t>& bytes,
-                         PartReads& reads)
-    : files_(files), bytes_(bytes), reads_(reads), parts_(files.size()) {}
+PartSums::PartSums(const PartFiles& files, const std::vector<std::uint64_t>& bytes)
+    : files_(files), bytes_(bytes), parts_(files.size()) {}
 
-Result<void> SummedReads::read(std::size_t number, std::uint64_t offset, MutableByteSpan out) {
-  MCR_TRY(reads_.read(number, offset, out));
+Result<void> PartSums::add(std::size_t number, std::uint64_t offset, ByteSpan piece) {
   Part& part = parts_[number];
-  const std::uint64_t end = offset + out.size();
-  if (out.size() < least_bytes || end <= part.done) return {};
+  const std::uint64_t end = offset + piece.size();
+  if (piece.size() < least_bytes || end <= part.done) return {};
   if (offset > part.done) {
-    if (offset - part.done > out.size() / gap_share) return {};
+    if (offset - part.done > piece.size() / gap_share) return {};
     MCR_TRY(sum_up_to(number, offset));
   }
-  part.sum.add(out.subspan(static_cast<std::size_t>(part.done - offset)));
+  part.sum.add(piece.subspan(static_cast<std::size_t>(part.done - offset)));
   part.done = end;
   return {};
 }
 
-Result<std::uint64_t> SummedReads::finish(std::size_t number) {
+Result<std::uint64_t> PartSums::finish(std::size_t number) {
   MCR_TRY(sum_up_to(number, bytes_[number]));
   return parts_[number].sum.value();
 }
 
-Result<void> SummedReads::sum_up_to(std::size_t number, std::uint64_t end) {
+Result<void> PartSums::sum_up_to(std::size_t number, std::uint64_t end) {
   Part& part = parts_[number];
   Bytes block(static_cast<std::size_t>(std::min(end - part.done, step_bytes)));
   while (part.done < end) {

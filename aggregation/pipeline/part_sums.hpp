@@ -14,14 +14,17 @@
 
 namespace mcr::aggregation {
 
-/// Reads through `reads`, and adds the bytes to the sums. Use it in one thread at a time, except
-/// finish().
-class SummedReads final : public PartReads {
+class PartSums {
  public:
-  /// `bytes`: the parts' sizes. All three arguments must outlive this object.
-  SummedReads(const PartFiles& files, const std::vector<std::uint64_t>& bytes, PartReads& reads);
+  /// Pieces that are smaller are left to finish().
+  static constexpr std::size_t least_bytes = 64U << 10;
 
-  Result<void> read(std::size_t part, std::uint64_t offset, MutableByteSpan out) override;
+  /// `bytes`: the parts' sizes. Both arguments must outlive this object.
+  PartSums(const PartFiles& files, const std::vector<std::uint64_t>& bytes);
+
+  /// Adds bytes that were read from `offset` of the part, if they continue the part's sum. Use it in one thread
+  /// at a time.
+  Result<void> add(std::size_t part, std::uint64_t offset, ByteSpan piece);
 
   /// Reads the bytes that the part's sum still lacks, and returns the sum. Thread-safe for
   /// different parts.
@@ -37,7 +40,6 @@ class SummedReads final : public PartReads {
 
   const PartFiles& files_;
   const std::vector<std::uint64_t>& bytes_;
-  PartReads& reads_;
   std::deque<Part> parts_;
 };
 

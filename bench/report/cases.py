@@ -6,6 +6,7 @@ import time
 
 from drawing import bars, lines
 from measure import Failed, Figure, quantile, ratios, run, together
+from full_node import full_node, full_node_restart
 from restarts import kept_sets, partial_reads, restart_decoding, restart_memory
 
 MIB = 1 << 20
@@ -464,4 +465,4 @@ def many_files(place):
 
 
 ALL = [application_cost, first_file, first_set, small_job, many_files, storages, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference,
-       many_variables, scaling, restart, restart_decoding, restart_memory, partial_reads, kept_sets, model]
+       many_variables, scaling, full_node, full_node_restart, restart, restart_decoding, restart_memory, partial_reads, kept_sets, model]

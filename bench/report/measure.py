@@ -165,6 +165,10 @@ class Place:
         cost.report = json.loads(cost.text)
         return cost
 
+    def command(self, *words):
+        """Runs a command of mcr."""
+        return run([self.mcr, *words])
+
     def throttled(self, directory, per_stream, total=None):
         """Returns an environment in which `directory` is slow storage. `total`: the limit is for all processes
         together."""

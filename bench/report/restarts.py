@@ -2,6 +2,7 @@
 """Measures what a restart decodes, reads and keeps in memory. Each rank is a process that opens its stub by plain
 H5Fopen."""
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -55,7 +56,8 @@ class Captured:
 
     def environment(self, settings):
         settings = {"stage": self.stage, "launch": self.launch, "node": "bench", **settings}
-        return {"PATH": "/usr/bin:/bin", "HDF5_PLUGIN_PATH": str(self.place.prefix / "lib/mcr/plugin"), "HDF5_VOL_CONNECTOR": "mcr",
+        kept = {key: os.environ[key] for key in ("PATH", "LD_LIBRARY_PATH") if key in os.environ}
+        return {**kept, "HDF5_PLUGIN_PATH": str(self.place.prefix / "lib/mcr/plugin"), "HDF5_VOL_CONNECTOR": "mcr",
                 **{f"MCR_{key.upper()}": str(value) for key, value in settings.items()}}
 
     def restart(self, *words, alone=False, ranks=None, **settings):
@@ -67,6 +69,10 @@ class Captured:
         programs = [[self.place.build / "test/programs/restart_rank", "--until", go, *words, stub] for stub in stubs]
         where = {"stage": "/proc/no-stage"} if alone else {}
         return Restart(self.together(programs, go, log="debug", files="none", **where, **settings))
+
+    def natives(self, files):
+        """Native files, read by as many ranks."""
+        return Restart(self.together([[self.place.build / "test/programs/restart_rank", path] for path in files], files="none"))
 
 
 class Restart:
@@ -107,7 +113,7 @@ def restart_decoding(place):
         for _ in range(1 if place.quick else 3):
             shared.append(captured.restart())
             alone.append(captured.restart(alone=True))
-            natives.append(Restart(captured.together([[place.build / "test/programs/restart_rank", path] for path in files], files="none")))
+            natives.append(captured.natives(files))
         if any(restart.sums != natives[0].sums for restart in shared + alone):
             raise Failed(f"{name}: ranks read other data")
         decoded, once_each = ([restart.decoded / captured.raw_bytes for restart in restarts] for restarts in (shared, alone))
@@ -161,7 +167,7 @@ def kept_sets(place):
         kept = captured.restart()
         if kept.decoded:
             raise Failed("the set was not read from the stage")
-        native = Restart(captured.together([[place.build / "test/programs/restart_rank", path] for path in files], files="none"))
+        native = captured.natives(files)
         if kept.sums != native.sums:
             raise Failed("ranks read other data")
         pairs.append(kept.cpu / native.cpu)

@@ -213,7 +213,7 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   const ContainerName& where = followed.placement.where;
   const std::vector<const LockedPart*> parts = parts_to_write(locked, present);
   const Place place = MCR_TRY(open_place(followed, locked, stubs));
-  MCR_TRY(keep_from_removers(place, where, locked, stubs));
+  MCR_TRY(close_as_files(place, where, locked, stubs));
   SetToCommit set;
   set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
                                  : identity_of_bundle(group, parts, directory.clock_behind_ns());
@@ -340,16 +340,40 @@ Result<std::set<std::string>> living_processes(const LaunchDirectory& directory)
   return living;
 }
 
+/// Opens the file at the path if it is this user's stub of the part.
+std::optional<File> own_stub_at(const std::string& path, const restart::PartId& part) {
+  auto stub = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const auto content = stub ? restart::read_stub_file(*stub) : Result<restart::Stub>(Error{});
+  const bool is_ours =
+      content && content->part == part && content->origin && content->origin->owner == ::geteuid();
+  return is_ours ? std::optional(*std::move(stub)) : std::nullopt;
+}
+
 /// Links the stub that was put in place. The set's containers are removed automatically only if
 /// stubs are linked.
 void link_repaired(const restart::PartBegin& begin) {
-  const auto stub = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  const auto content = stub ? restart::read_stub_file(*stub) : Result<restart::Stub>(Error{});
-  const bool is_ours = content && content->part == begin.part && content->origin &&
-                       content->origin->owner == ::geteuid();
-  if (!is_ours || begin.masked_names.empty()) return;
+  const auto stub = own_stub_at(begin.path, begin.part);
+  if (!stub || begin.masked_names.empty()) return;
   const auto where = container_name_of(begin, begin.masked_names.front());
   (void)restart::link_stub(where.directory, begin.part, *stub, begin.path).has_value();
+}
+
+/// Moves our link to the stub beside the containers. A rank does not know yet which of its possible names has all the
+/// ranks' numbers (r1/a.1.h5: r1/a.{rank}.h5, or r{rank}/a.{rank}.h5?), and so may have linked the stub in another
+/// directory.
+void move_link(const LockedPart& part, const ContainerName& where, const StubHandles* stubs) {
+  const restart::PartBegin& begin = part.journal.begin;
+  if (part.is_native || begin.masked_names.empty() ||
+      restart::gc_of(settings_of(begin)) != restart::Gc::always)
+    return;
+  const std::string linked = container_name_of(begin, begin.masked_names.front()).directory;
+  if (linked == where.directory) return;
+  const auto found = stubs != nullptr ? stubs->find(begin.part) : StubHandles::Found{};
+  const std::string& path = found.fate == StubHandles::Fate::present ? found.path : begin.path;
+  const auto stub = own_stub_at(path, begin.part);
+  const auto status = stub ? stub->status() : Result<struct stat>(Error{});
+  if (status && restart::link_stub(where.directory, begin.part, *stub, path))
+    restart::unlink_stub(linked, begin.part, *status);
 }
 
 /// Step 5 for one part. If it fails, the path still shows what lay there before, and the part stays
@@ -497,7 +521,8 @@ void remember_place(const SetName& set, SetPlace place, SetPlaces& places) {
 }
 
 /// Completes the stubs of parts that are in storage, and takes the parts out of the stage.
-void complete_parts(const LaunchDirectory& directory, std::vector<LockedPart>& parts, bool keep,
+void complete_parts(const LaunchDirectory& directory, const ContainerName& where,
+                    const StubHandles* stubs, std::vector<LockedPart>& parts, bool keep,
                     DrainDone& done) {
   const auto living = living_processes(directory);
   for (LockedPart& part : parts) {
@@ -515,6 +540,7 @@ void complete_parts(const LaunchDirectory& directory, std::vector<LockedPart>& p
       done.without_stub.push_back(part.id);
       continue;
     }
+    move_link(part, where, stubs);
     if (const auto left = leave_stage(directory, part, writer_alive, keep); !left) {
       restart::log_warning(part.journal.begin.path +
                            " is in its container, but its copy in the stage could not be freed and "
@@ -571,7 +597,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
                    {where, directory_of_containers(where, *written), settings,
                     locked.front().journal.begin.rank, locked.back().journal.begin.rank},
                    *places);
-  complete_parts(directory, locked, group.keep, done);
+  complete_parts(directory, where, stubs, locked, group.keep, done);
   if (short_storage != nullptr && *written)
     short_storage->keep_room(where.directory, group.set, group.parts.size());
   return done;

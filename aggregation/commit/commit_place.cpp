@@ -245,18 +245,19 @@ Result<Place> open_place_by_path(const ContainerName& where) {
   if (!base || !is_own_or_projects(*base)) return files_have_gone(where);
   Place place = MCR_TRY(place_below(*base, where));
   // The directories of the files are not known, so they may have kept everybody out.
-  MCR_TRY(restart::close_to_removers(place.directory, where.directory));
+  MCR_TRY(restart::close_to(restart::KeptOut::all(), place.directory, where.directory));
   return place;
 }
 
-Result<void> keep_from_removers(const Place& place, const ContainerName& where,
-                                const std::vector<LockedPart>& parts, const StubHandles* stubs) {
-  const bool is_closed = std::any_of(parts.begin(), parts.end(), [&](const LockedPart& part) {
+Result<void> close_as_files(const Place& place, const ContainerName& where,
+                            const std::vector<LockedPart>& parts, const StubHandles* stubs) {
+  restart::KeptOut kept;
+  for (const LockedPart& part : parts) {
     const auto directory = directory_of(part, stubs);
-    return !directory || restart::keeps_writers_out(*directory, place.outer);
-  });
-  if (is_closed) MCR_TRY(restart::close_to_removers(place.directory, where.directory));
-  return {};
+    kept =
+        kept | (directory ? restart::kept_out(*directory, place.outer) : restart::KeptOut::all());
+  }
+  return restart::close_to(kept, place.directory, where.directory);
 }
 
 Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
@@ -289,7 +290,7 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
       errno = ENOENT;
       return restart::system_error("cannot find", to.directory + "/" + target);
     }
-    MCR_TRY(keep_from_removers(there, to, parts, stubs));
+    MCR_TRY(close_as_files(there, to, parts, stubs));
     MCR_TRY(close_for_all(container, parts, stubs, there));
     MCR_TRY(move_container(container, report.path, there.directory, target));
     restart::log_summary(

@@ -69,14 +69,14 @@ Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>
                          const StubHandles* stubs);
 /// As open_place(), for use when no stub confirms that the directory is the right one. Accepts only
 /// directories that belong to this user or to root, or that one of this user's groups may write, and follows no
-/// link of another user's on the way. Closes the directory of containers to removers, because the files' own directories
-/// are not known.
+/// link of another user's on the way. Closes the directory of containers to all others, because the files' own
+/// directories are not known.
 Result<Place> open_place_by_path(const restart::ContainerName& where);
 
-/// Closes the directory of containers to removers (restart::close_to_removers) if users may write to it who may not
-/// remove files from the directories of the files, or if one of these directories is not known.
-Result<void> keep_from_removers(const Place& place, const restart::ContainerName& where,
-                                const std::vector<LockedPart>& parts, const StubHandles* stubs);
+/// Closes the directory of containers (restart::close_to) to users whom the directories of the files keep out, and to all
+/// others if one of these directories is not known.
+Result<void> close_as_files(const Place& place, const restart::ContainerName& where,
+                            const std::vector<LockedPart>& parts, const StubHandles* stubs);
 
 /// Moves a container to its stubs if the program renamed the stubs while the container was written.
 /// Updates `followed` and the report's path.

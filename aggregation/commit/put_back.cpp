@@ -124,18 +124,20 @@ Result<void> fill(const File& made, const File& bytes, const restart::Access& ac
 }
 
 /// Opens the directory of containers of `names` for a part whose own directory is gone, or the one in the nearest
-/// directory above that may be used. A directory that was made since the part was begun belongs to another run.
+/// directory above that may be used. A directory that was made since the part was begun belongs to another run; one that other
+/// users can take away is not safe.
 Result<File> open_nearest(const std::string& masked, const std::string& container_dir,
                           const PartBegin& begin, restart::ContainerName& names) {
   const auto go_up = [&] {
     names = restart::far_container_name(parent_of(names.base), masked, container_dir, begin.launch,
                                         begin.sequence);
   };
-  const auto is_of_another_run = [&] {
+  const auto is_unsafe = [&] {
     return names.base == parent_of(begin.path) ||
-           restart::is_gone_or_made_after(names.base, begin.begin_for_files_ns());
+           restart::is_gone_or_made_after(names.base, begin.begin_for_files_ns()) ||
+           restart::others_may_move(names.base);
   };
-  while (names.base != "/" && is_of_another_run()) go_up();
+  while (names.base != "/" && is_unsafe()) go_up();
   for (;; go_up()) {
     auto place = open_place_by_path(names);
     if (place) return std::move(place->directory);
@@ -158,8 +160,9 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                      .directory)
            : MCR_TRY(open_nearest(masked, container_dir, begin, names));
   const File outer = MCR_TRY(File::open(directory.descriptor(), "..", O_PATH | O_DIRECTORY));
-  if (!home || restart::keeps_writers_out(*home, MCR_TRY(outer.status())))
-    MCR_TRY(restart::close_to_removers(directory, names.directory));
+  const restart::KeptOut kept =
+      home ? restart::kept_out(*home, MCR_TRY(outer.status())) : restart::KeptOut::all();
+  MCR_TRY(restart::close_to(kept, directory, names.directory));
   // The file at the path stays. Its access rights say which users may read the part that was to
   // replace it.
   const auto there = aggregation::look_at(begin);
@@ -255,9 +258,11 @@ Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const Stu
   auto own = MCR_TRY(find_own_file(begin, stubs, Names::any));
   // A file that the part was to replace at the close has no stub of the part yet.
   if (own || begin.replaced != restart::Replaced::nothing) return own;
-  const auto found = search_stubs(root_of_search(begin), {{begin.part, {}}});
-  if (found.empty()) return std::optional<OwnFile>();
-  return own_file_at(moved_to(found.begin()->second, begin), Names::any);
+  for (const std::string& root : roots_of_search(begin)) {
+    const auto found = search_stubs(root, {{begin.part, {}}});
+    if (!found.empty()) return own_file_at(moved_to(found.begin()->second, begin), Names::any);
+  }
+  return std::optional<OwnFile>();
 }
 
 /// True if the stub was read since its rank wrote it, and so may have been copied: a copy of the

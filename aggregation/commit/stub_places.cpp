@@ -13,6 +13,7 @@
 #include "aggregation/commit/put_back.hpp"
 #include "aggregation/commit/stub_search.hpp"
 #include "restart/base/birth_time.hpp"
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -64,11 +65,12 @@ bool is_base_there(const PlaceByNames& names) {
              : !restart::is_gone_or_made_after(where.base, names.begin.begin_for_files_ns());
 }
 
-/// Returns the nearest directory above `path` that is older than the part.
+/// Returns the nearest directory above `path` that is older than the part, and that no other user can take away.
 std::string older_directory_above(std::string path, const PartBegin& begin) {
   do {
     path = parent_of(path);
-  } while (path != "/" && restart::is_gone_or_made_after(path, begin.begin_for_files_ns()));
+  } while (path != "/" && (restart::is_gone_or_made_after(path, begin.begin_for_files_ns()) ||
+                           restart::others_may_move(path)));
   return path;
 }
 
@@ -135,25 +137,31 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
   return look_at_path(begin);
 }
 
-/// Searches for all missing stubs at once. The search for a stub begins above the base of
-/// its set.
+/// Searches for all missing stubs at once, in the nearest directory first where they may be.
 void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles::Found>& found,
             StubPlaces& places, StubHandles* stubs) {
-  std::map<std::string, WantedStubs> wanted;  // by root
+  std::vector<std::vector<std::string>> roots(parts.size());
+  std::size_t most_roots = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool is_searched =
         places[i].kind == Kind::missing && found[i].fate != StubHandles::Fate::removed;
-    if (!is_searched) continue;
-    const std::string root = root_of_search(parts[i].journal.begin);
-    wanted[root][parts[i].id] = {found[i].device, found[i].inode};
+    if (is_searched) roots[i] = roots_of_search(parts[i].journal.begin);
+    most_roots = std::max(most_roots, roots[i].size());
   }
-  for (const auto& [root, wanted_there] : wanted) {
-    for (const auto& [part, path] : search_stubs(root, wanted_there)) {
-      const auto of_part = [&, id = part](const LockedPart& it) { return it.id == id; };
-      const auto it = std::find_if(parts.begin(), parts.end(), of_part);
-      if (stubs != nullptr) stubs->remember_found(it->journal.begin, path);
-      places[static_cast<std::size_t>(it - parts.begin())] = {Kind::here, parent_of(path),
-                                                              restart::name_of(path)};
+  for (std::size_t turn = 0; turn < most_roots; ++turn) {
+    std::map<std::string, WantedStubs> wanted;  // by root
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (places[i].kind == Kind::missing && turn < roots[i].size())
+        wanted[roots[i][turn]][parts[i].id] = {found[i].device, found[i].inode};
+    }
+    for (const auto& [root, wanted_there] : wanted) {
+      for (const auto& [part, path] : search_stubs(root, wanted_there)) {
+        const auto of_part = [&, id = part](const LockedPart& it) { return it.id == id; };
+        const auto it = std::find_if(parts.begin(), parts.end(), of_part);
+        if (stubs != nullptr) stubs->remember_found(it->journal.begin, path);
+        places[static_cast<std::size_t>(it - parts.begin())] = {Kind::here, parent_of(path),
+                                                                restart::name_of(path)};
+      }
     }
   }
 }
@@ -177,6 +185,17 @@ bool is_usable(const std::string& directory) {
          restart::system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, 0) == 0 &&
          S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
          ::access(directory.c_str(), W_OK | X_OK) == 0;
+}
+
+/// True if a directory of containers lies in this base, or may be made. With container_dir=../NAME, a file that was moved upwards
+/// would lead into a directory in which its user may not write.
+bool may_have_containers(const std::string& base, const std::string& container_dir) {
+  if (!container_dir.starts_with("../")) return true;
+  const std::string directory = (base == "/" ? "/" : base + "/") + container_dir;
+  struct stat status {};
+  const bool is_there =
+      restart::system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, 0) == 0;
+  return ::access((is_there ? directory : parent_of(directory)).c_str(), W_OK | X_OK) == 0;
 }
 
 }  // namespace
@@ -231,7 +250,9 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
   OthersDirectories others(where.base, is_where_there, names.begin.begin_for_files_ns());
   Kind kind = Kind::here;
   const auto counts = [&](const StubPlace& place) {
-    return place.kind == kind && !others.control(up(place.directory, where.depth));
+    const std::string base = up(place.directory, where.depth);
+    return place.kind == kind && !others.control(base) &&
+           may_have_containers(base, names.container_dir);
   };
   if (std::none_of(places.begin(), places.end(), counts)) kind = Kind::superseded;
   std::string base;
@@ -244,6 +265,11 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     shared = shared.empty() ? place.directory : shared_directory(shared, place.directory);
     if (base.empty()) base = of_this;
   }
+  // If nothing shows where the files are, another directory may have come to the path of the base: only a directory that no
+  // other user can take away is safe for a container.
+  const bool is_known = std::any_of(places.begin(), places.end(), [](const StubPlace& place) {
+    return !place.directory.empty();
+  });
   // If the files were moved into a directory below where.base, a container below where.base is
   // still found from them, also after further moves below that directory.
   if (is_where_there && shared.starts_with(where.base + "/")) {
@@ -252,7 +278,7 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     go_below(base);
   } else if (!base.empty() && is_usable(shared) && !others.control(shared)) {
     go_far(shared);
-  } else if (is_where_there) {
+  } else if (is_where_there && (is_known || !restart::others_may_move(where.base))) {
     go_below(where.base);
   } else if (!base.empty()) {
     go_below(base);

@@ -56,8 +56,8 @@ struct Placement {
 ///     if all stubs lie below that; else
 ///  2. below the deepest directory that these stubs share, under the far name, because readers look
 ///     there as well; else
-///  3. below the base in `names`, while it exists, because readers find it by its path; else below
-///     the base of the first stub found; else
+///  3. below the base in `names`, while it exists (and, if nothing shows where the files are, no other user can take it
+///     away), because readers find it by its path; else below the base of the first stub found; else
 ///  4. below the nearest directory above the base in `names`, under the far name.
 /// Stubs in other users' directories (OthersDirectories) do not count in 1 to 3.
 /// A directory that the program made after the part was begun is neither the base in 1 and 3 nor

@@ -146,13 +146,16 @@ std::string nearest_directory(std::string path) {
   return path;
 }
 
-std::string root_of_search(const restart::PartBegin& begin) {
-  const std::string base =
-      begin.masked_names.empty()
-          ? restart::parent_of(begin.path)
-          : restart::container_name(begin.masked_names.front(), "mcr", begin.launch, begin.sequence)
-                .base;
-  return nearest_directory(restart::parent_of(base));
+std::vector<std::string> roots_of_search(const restart::PartBegin& begin) {
+  constexpr std::size_t most_roots = 4;
+  std::vector<std::string> roots{
+      nearest_directory(restart::parent_of(restart::parent_of(begin.path)))};
+  while (roots.size() < most_roots && roots.back() != "/") {
+    std::string above = restart::parent_of(roots.back());
+    if (::access(above.c_str(), W_OK | X_OK) != 0) break;
+    roots.push_back(std::move(above));
+  }
+  return roots;
 }
 
 }  // namespace mcr::aggregation

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "restart/base/part_id.hpp"
 #include "restart/format/journal.hpp"
@@ -28,8 +29,8 @@ std::map<restart::PartId, std::string> search_stubs(const std::string& root, Wan
 /// Returns the directory that contains `path` or, if that is gone, the nearest existing directory
 /// above it.
 std::string nearest_directory(std::string path);
-/// Returns where to begin the search for the part's stub: the parent of the base directory of its set, because the
-/// program may have renamed the base.
-std::string root_of_search(const restart::PartBegin& begin);
+/// Returns where to search for the part's stub, nearest first: in the directories above its path in which this user may
+/// rename, at most four. The program, or a member of a project, may have renamed any directory in them.
+std::vector<std::string> roots_of_search(const restart::PartBegin& begin);
 
 }  // namespace mcr::aggregation

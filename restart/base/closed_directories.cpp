@@ -71,19 +71,41 @@ Access closed_by_directories(Access access, const File& directory, FileIdentity 
   return access;
 }
 
-bool keeps_writers_out(const File& directory, const struct stat& base) {
+KeptOut KeptOut::all() { return {S_IWGRP | S_IWOTH, true}; }
+
+KeptOut operator|(KeptOut one, KeptOut other) {
+  return {one.writers | other.writers, one.removers || other.removers};
+}
+
+KeptOut kept_out(const File& directory, const struct stat& base) {
   const auto levels = levels_up_to(directory, FileIdentity(base));
-  if (!levels) return true;
+  if (!levels) return KeptOut::all();
   const bool has_list = levels->back().has_list;
-  const auto between = std::span(*levels).first(levels->size() - 1);
-  constexpr mode_t others = S_IWGRP | S_IWOTH;
-  return std::any_of(between.begin(), between.end(), [&](const Level& level) {
-    // Access lists are not compared: a directory with a list counts as keeping writers out.
-    const bool is_as_open = !has_list && !level.has_list && !others_may_only_add(level.status) &&
-                            (base.st_mode & others & ~level.status.st_mode) == 0 &&
-                            ((base.st_mode & S_IWGRP) == 0 || level.status.st_gid == base.st_gid);
-    return !is_as_open;
-  });
+  const mode_t writers = base.st_mode & (S_IWGRP | S_IWOTH);
+  KeptOut kept;
+  for (const Level& level : std::span(*levels).first(levels->size() - 1)) {
+    // Access lists are not compared: a directory with a list counts as keeping all writers out.
+    const bool is_compared = !has_list && !level.has_list;
+    const bool is_same_group = level.status.st_gid == base.st_gid;
+    const mode_t lets_write = is_compared ? level.status.st_mode : 0;
+    kept.writers |= writers & ~(is_same_group ? lets_write : lets_write & ~mode_t{S_IWGRP});
+    kept.removers |= !is_compared || others_may_only_add(level.status);
+  }
+  return kept;
+}
+
+bool others_may_move(const std::string& directory) {
+  auto at = File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
+  for (std::size_t level = 0; at && level < most_levels; ++level) {
+    const auto status = at->status();
+    auto above = File::open(at->descriptor(), "..", O_PATH | O_DIRECTORY);
+    const auto outer = above ? above->status() : Result<struct stat>(above.error());
+    if (!status || !outer || FileIdentity(*status) == FileIdentity(*outer)) return false;
+    const bool is_renamed = others_may_write(*outer) && (outer->st_mode & S_ISVTX) == 0;
+    if (is_renamed && others_may_write(*status)) return true;
+    at = std::move(above);
+  }
+  return false;
 }
 
 bool is_at_or_above(FileIdentity base, const File& directory) {

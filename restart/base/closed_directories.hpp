@@ -19,9 +19,25 @@ Result<File> open_directory_of(const std::string& path, FileIdentity file);
 /// owner gets access.
 Access closed_by_directories(Access access, const File& directory, FileIdentity base);
 
-/// True if some user who may write to `base`, and so remove files there, may not remove files in a
-/// directory between `base` and `directory`, or in `directory` itself.
-bool keeps_writers_out(const File& directory, const struct stat& base);
+/// Users who may write to a directory, but not to all of the directories below it down to some files.
+struct KeptOut {
+  mode_t writers = 0;  ///< S_IWGRP, S_IWOTH: who may not write to these directories
+  bool removers =
+      false;  ///< who may write to them, but not remove others' files there (sticky bit)
+
+  [[nodiscard]] bool any() const { return writers != 0 || removers; }
+  /// Nothing is known of the directories: they may keep everybody out.
+  static KeptOut all();
+};
+KeptOut operator|(KeptOut one, KeptOut other);
+
+/// Returns which users who may write to `base` are kept out by a directory between `base` and `directory`, or by
+/// `directory` itself.
+KeptOut kept_out(const File& directory, const struct stat& base);
+
+/// True if other users may move this directory, or one above it, into a directory of their own: they may write to it, and
+/// may rename it in the directory above. (A user who may only rename it cannot take it away.)
+bool others_may_move(const std::string& directory);
 
 /// True if `base` is `directory` or lies above it.
 bool is_at_or_above(FileIdentity base, const File& directory);

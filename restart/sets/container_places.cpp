@@ -111,7 +111,8 @@ Result<std::optional<OpenContainers>> ContainerPlace::open() const {
     auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
     if (!opened) return none_or(opened.error());
     if (is_allowed) return std::optional(OpenContainers(*std::move(opened)));
-    if (MCR_TRY(opened->status()).st_uid != owner) return std::optional<OpenContainers>();
+    if (!is_believed(MCR_TRY(opened->status()).st_uid, owner))
+      return std::optional<OpenContainers>();
     return std::optional(OpenContainers(*std::move(opened), owner, {}));
   }
   const auto base = from != nullptr ? File::open(from->descriptor(), up, O_PATH | O_DIRECTORY)

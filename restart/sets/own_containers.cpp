@@ -228,10 +228,19 @@ std::optional<std::string> refusal_of_one(const std::string& directory, bool is_
   return opened.error().message;
 }
 
-/// True if users beside this one and root may remove this user's files from the directory.
-bool others_may_remove(const struct stat& directory) {
-  return !is_believed(directory.st_uid, ::geteuid()) ||
-         (others_may_write(directory) && (directory.st_mode & S_ISVTX) == 0);
+/// Returns the mode with which a directory of containers keeps these users out.
+mode_t closed_mode(mode_t mode, const KeptOut& kept) {
+  const mode_t closed = mode & 07777 & ~kept.writers;
+  const bool others_write = (closed & (S_IWGRP | S_IWOTH)) != 0;
+  return kept.removers && others_write ? closed | S_ISVTX : closed;
+}
+
+/// True if users who are kept out of the files' directories could remove containers, and this user cannot change
+/// that: the owner of a directory can remove all that lies in it.
+bool cannot_be_closed(const struct stat& containers, const KeptOut& kept) {
+  if (!kept.any() || containers.st_uid == ::geteuid()) return false;
+  return !is_believed(containers.st_uid, ::geteuid()) ||
+         closed_mode(containers.st_mode, kept) != (containers.st_mode & 07777);
 }
 
 Error open_to_removers(const std::string& path, const struct stat& status) {
@@ -304,20 +313,22 @@ std::optional<std::string> refusal_of_containers(const std::string& base,
   struct stat status {};
   const auto above = parent_directory(directory);
   const auto outer = above ? above->status() : Result<struct stat>(above.error());
-  const bool is_closable = !outer ||
-                           system_calls().fstatat(above->descriptor(), name_of(directory).c_str(),
-                                                  &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-                           status.st_uid == ::geteuid() || !others_may_remove(status);
-  if (is_closable || !keeps_writers_out(files, *outer)) return std::nullopt;
+  const bool is_there =
+      outer && system_calls().fstatat(above->descriptor(), name_of(directory).c_str(), &status,
+                                      AT_SYMLINK_NOFOLLOW) == 0;
+  if (!is_there || status.st_uid == ::geteuid() ||
+      !cannot_be_closed(status, kept_out(files, *outer)))
+    return std::nullopt;
   return open_to_removers(directory, status).message;
 }
 
-Result<void> close_to_removers(const File& containers, const std::string& path) {
+Result<void> close_to(const KeptOut& kept, const File& containers, const std::string& path) {
   const struct stat status = MCR_TRY(containers.status());
-  if (!others_may_remove(status)) return {};
-  if (status.st_uid != ::geteuid()) return open_to_removers(path, status);
-  if (system_calls().fchmod(containers.descriptor(), (status.st_mode & 07777) | S_ISVTX) != 0)
-    return system_error("cannot set the sticky bit of", path);
+  if (cannot_be_closed(status, kept)) return open_to_removers(path, status);
+  const mode_t wanted = closed_mode(status.st_mode, kept);
+  if (wanted == (status.st_mode & 07777)) return {};
+  if (system_calls().fchmod(containers.descriptor(), wanted) != 0)
+    return system_error("cannot close", path);
   return {};
 }
 

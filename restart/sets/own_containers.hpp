@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/file.hpp"
 
 namespace mcr::restart {
@@ -45,13 +46,13 @@ Result<File> make_in_own_containers(const File& containers, const std::string& n
 std::optional<std::string> refusal_of_containers(const std::string& base,
                                                  std::string_view container_dir);
 /// The same for the containers of files in the directory `files`. Also refuses a directory of containers whose owner,
-/// or whose writers, could remove the containers although they may not remove the files.
+/// or whose writers, could remove the containers although the files' directories keep these users out.
 std::optional<std::string> refusal_of_containers(const std::string& base,
                                                  std::string_view container_dir, const File& files);
 
-/// Sees to it that only this user and root can remove this user's files from a directory of containers: sets the
-/// sticky bit if other users may write to it. EPERM if the directory belongs to another user, or if root's directory
-/// is open to other users' removals.
-Result<void> close_to_removers(const File& containers, const std::string& path);
+/// Closes a directory of containers to the users whom the files' directories keep out: takes its write bits, or sets
+/// its sticky bit. A user who may write to a directory could not only remove files from it, but also move it into a closed
+/// directory of his own. EPERM if the directory belongs to another user, or if root's directory is more open.
+Result<void> close_to(const KeptOut& kept, const File& containers, const std::string& path);
 
 }  // namespace mcr::restart

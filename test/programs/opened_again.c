@@ -280,6 +280,12 @@ static void log_driver(void) {
 }
 
 // Uses the driver that HDF5_DRIVER names, if it is set.
+// A file that exists is opened, and one that does not is created.
+static void creating(void) {
+  work_with("plain.h5", H5F_ACC_RDWR | H5F_ACC_CREAT, H5P_DEFAULT);
+  work_with("new.h5", H5F_ACC_RDWR | H5F_ACC_CREAT, H5P_DEFAULT);
+}
+
 static void default_list(void) { work_with("plain.h5", H5F_ACC_RDWR, H5P_DEFAULT); }
 
 // Splitter, which writes a second file beside the first.
@@ -553,6 +559,7 @@ static const struct {
     {"core_locked", core_locked},
     {"stdio_driver", stdio_driver},
     {"log_driver", log_driver},
+    {"creating", creating},
     {"error_handler", error_handler},
     {"first_error_handler", first_error_handler},
     {"copied_into", copied_into},

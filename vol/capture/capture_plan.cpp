@@ -151,8 +151,9 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   const restart::Settings& settings = *plan.settings;
   plan.place = std::move(*place);
   plan.path_as_passed = name;
-  if (plan.place.status && exclusive)
-    return native(NativeReason::not_replaceable, "a file exists already at the path");
+  // Natively H5F_ACC_EXCL follows no link, not even one to a file that does not exist.
+  if (exclusive && (plan.place.status || plan.place.is_linked))
+    return native(NativeReason::not_replaceable, "a file or link exists already at the path");
   if (plan.place.status && !may_replace(plan.place, settings.text("container_dir"))) {
     return native(NativeReason::not_replaceable,
                   "the existing file is not a regular file of this user and of a group of this "

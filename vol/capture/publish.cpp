@@ -217,6 +217,15 @@ std::string containers_of(const StagedPart& part) {
       .directory;
 }
 
+void unlink_stub(const StagedPart& part, const restart::PartId& of, const struct stat& status) {
+  // The leader may have moved the link beside the containers.
+  for (const std::string& masked_name : part.begin.masked_names)
+    restart::unlink_stub(restart::container_name(masked_name, part.settings->text("container_dir"),
+                                                 part.begin.launch, part.begin.sequence)
+                             .directory,
+                         of, status);
+}
+
 restart::Stub stub_of(const StagedPart& part) {
   return restart::stub_of(part.begin, std::string(part.settings->text("container_dir")),
                           part.stage->directory.path());

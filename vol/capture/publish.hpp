@@ -12,6 +12,9 @@ namespace mcr::vol {
 
 /// Returns the directory of the part's containers; empty if it is not known.
 std::string containers_of(const StagedPart& part);
+/// Removes our link to this file as the stub of part `of` (restart/sets/stub_links.hpp), wherever the containers of this part's
+/// path may be.
+void unlink_stub(const StagedPart& part, const restart::PartId& of, const struct stat& status);
 
 /// Returns the stub that names the part.
 restart::Stub stub_of(const StagedPart& part);

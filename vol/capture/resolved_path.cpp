@@ -106,6 +106,7 @@ Result<ResolvedPath> resolve_path(const std::string& name) {
       errno = ELOOP;
       return restart::system_error("cannot follow", name);
     }
+    resolved.is_linked = true;
     at = link->front() == '/' ? *link : restart::parent_of(at) + "/" + *link;
   }
   const std::string& last = resolved.name;

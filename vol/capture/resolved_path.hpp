@@ -22,6 +22,7 @@ struct ResolvedPath {
   std::shared_ptr<const restart::File> home;
   struct stat directory_status {};
   std::optional<struct stat> status;  ///< of the file there; nothing if there is none
+  bool is_linked = false;             ///< the last component that was passed is a symbolic link
 
   [[nodiscard]] Result<restart::File> open(int flags, mode_t mode = 0600) const {
     return restart::File::open(home->descriptor(), name, flags, mode);

@@ -41,9 +41,8 @@ Result<void> StagedFile::copy_to(const restart::File& target) {
 Result<restart::File> StagedFile::spill_in_place() {
   follow_put_back(part_);
   if (const auto status = part_.at_path.status()) {
-    if (part_.has_stub) restart::unlink_stub(containers_of(part_), part_.begin.part, *status);
-    if (part_.begin.replaced_part)
-      restart::unlink_stub(containers_of(part_), *part_.begin.replaced_part, *status);
+    if (part_.has_stub) unlink_stub(part_, part_.begin.part, *status);
+    if (part_.begin.replaced_part) unlink_stub(part_, *part_.begin.replaced_part, *status);
   }
   MCR_TRY(part_.at_path.truncate(0));
   if (auto copied = copy_to(part_.at_path); !copied) {

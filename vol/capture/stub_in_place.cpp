@@ -87,8 +87,7 @@ Result<void> put_stub_into_moved(StagedPart& part) {
     return written;
   }
   // The old file is not the old part's stub any more.
-  if (part.begin.replaced_part)
-    restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
+  if (part.begin.replaced_part) unlink_stub(part, *part.begin.replaced_part, status);
   part.has_stub = true;
   return {};
 }
@@ -105,7 +104,7 @@ bool write_stub_over_old(StagedPart& part) {
     if (!link.empty()) {
       restart::system_calls().unlinkat(AT_FDCWD, link.c_str(), 0);
     } else if (part.begin.replaced_part) {  // beside other names
-      restart::unlink_stub(containers_of(part), *part.begin.replaced_part, *status);
+      unlink_stub(part, *part.begin.replaced_part, *status);
     }
     part.has_stub = true;
     return true;

@@ -162,7 +162,16 @@ Result<std::unique_ptr<Backend>> create_in_place_of_member(const OpenRequest& re
   return std::unique_ptr<Backend>(std::move(backend));
 }
 
-Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request) {
+// True for H5Fopen with H5F_ACC_CREAT: a file that exists is opened as it is.
+bool opens_existing(const OpenRequest& request) {
+  struct stat status {};
+  return request.create && !request.truncate && !request.exclusive &&
+         ::stat(request.name.c_str(), &status) == 0;
+}
+
+Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& asked) {
+  OpenRequest request = asked;
+  if (opens_existing(request)) request.create = false;
   if (request.create && request.truncate && !request.exclusive) {
     auto created = create_in_place_of_member(request);
     if (created && *created != nullptr) return created;

@@ -74,10 +74,30 @@ TEST_CASE("the open directories restrict the access, even if they were renamed")
 
 TEST_CASE("a directory keeps out users who may write to the base but not to the directory") {
   const Tree tree;
-  tree.mode("v", 0775);
-  CHECK(keeps_writers_out(tree.open("v/0"), tree.status("v")));
+  tree.mode("v", 0777);
+  CHECK(kept_out(tree.open("v/0"), tree.status("v")).writers == (S_IWGRP | S_IWOTH));
   tree.mode("v/0", 0775);
-  CHECK_FALSE(keeps_writers_out(tree.open("v/0"), tree.status("v")));
+  CHECK(kept_out(tree.open("v/0"), tree.status("v")).writers == S_IWOTH);
+  tree.mode("v/0", 0777);
+  CHECK_FALSE(kept_out(tree.open("v/0"), tree.status("v")).any());
+  tree.mode("v/0", 01777);
+  const KeptOut of_sticky = kept_out(tree.open("v/0"), tree.status("v"));
+  CHECK(of_sticky.removers);
+  CHECK(of_sticky.writers == 0);
+}
+
+TEST_CASE("others take a directory away only if they may write to it and rename it") {
+  const Tree tree;
+  const std::string inner = tree.place / "v/0";
+  tree.mode("v", 0777);
+  tree.mode("v/0", 0755);
+  CHECK_FALSE(others_may_move(inner));
+  tree.mode("v/0", 0777);
+  CHECK(others_may_move(inner));
+  std::filesystem::create_directory(inner + "/below");
+  CHECK(others_may_move(inner + "/below"));
+  tree.mode("v", 01777);
+  CHECK_FALSE(others_may_move(inner + "/below"));
 }
 
 TEST_CASE(
@@ -96,7 +116,7 @@ TEST_CASE(
 TEST_CASE("a directory under a base with an access list counts as keeping writers out") {
   const Tree tree;
   for (const char* name : {"v", "v/0"}) tree.mode(name, 0755);
-  CHECK_FALSE(keeps_writers_out(tree.open("v/0"), tree.status("v")));
+  CHECK_FALSE(kept_out(tree.open("v/0"), tree.status("v")).any());
   if (!set_list(tree.place / "v", list_for_user(64101, 7, 5))) return;  // not on this storage
-  CHECK(keeps_writers_out(tree.open("v/0"), tree.status("v")));
+  CHECK(kept_out(tree.open("v/0"), tree.status("v")).any());
 }

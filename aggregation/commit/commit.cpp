@@ -372,8 +372,12 @@ void move_link(const LockedPart& part, const ContainerName& where, const StubHan
   const std::string& path = found.fate == StubHandles::Fate::present ? found.path : begin.path;
   const auto stub = own_stub_at(path, begin.part);
   const auto status = stub ? stub->status() : Result<struct stat>(Error{});
-  if (status && restart::link_stub(where.directory, begin.part, *stub, path))
-    restart::unlink_stub(linked, begin.part, *status);
+  if (!status || !restart::link_stub(where.directory, begin.part, *stub, path)) return;
+  restart::unlink_stub(linked, begin.part, *status);
+  // The program may remove the rank's directory. A rank that has just opened these directories finds another place.
+  for (const std::string& emptied :
+       {linked + "/" + std::string(restart::stub_links_directory), linked})
+    (void)restart::system_calls().unlinkat(AT_FDCWD, emptied.c_str(), AT_REMOVEDIR);
 }
 
 /// Step 5 for one part. If it fails, the path still shows what lay there before, and the part stays

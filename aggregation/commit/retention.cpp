@@ -326,7 +326,7 @@ Result<std::set<PartId>> stubs_below_base_of(const StoredSet& set) {
   return parts;
 }
 
-Result<Superseded> superseded(const std::vector<StoredSet>& sets) {
+Result<Superseded> superseded(const std::vector<StoredSet>& sets, const IsUsed& is_used) {
   StubSearch search(sets);
   std::map<std::string, restart::StubLinks> links;
   std::vector<GivenUp> found;
@@ -355,7 +355,8 @@ Result<Superseded> superseded(const std::vector<StoredSet>& sets) {
         std::any_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& part) {
           return here.fate(part.part, set.owner) == restart::StubLinks::Fate::in_use;
         });
-    if (!MCR_TRY(has_stub) && !is_linked) found.push_back({&set, replacement});
+    if (!MCR_TRY(has_stub) && !is_linked && !MCR_TRY(is_used(set)))
+      found.push_back({&set, replacement});
   }
   answer.orders = without_shared_containers(std::move(found), sets);
   return answer;

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -53,10 +54,13 @@ struct Superseded {
 };
 /// Looks at every file below a set's base, and below the directory where it was written if that still leads
 /// to its containers (written_place.hpp). The set may go if no stub there names one of its parts, if no
-/// such stub is known to be elsewhere, and if a newer whole set of the same masked name exists. It is
+/// such stub is known to be elsewhere, if `is_used` finds none either, and if a newer whole set of the same masked name exists. It is
 /// kept if nothing shows that its stubs belong below the base. For `mcr gc`, not for a leader. Fails if
 /// a file or directory could not be looked at.
-Result<Superseded> superseded(const std::vector<StoredSet>& sets);
+using IsUsed = std::function<Result<bool>(const StoredSet&)>;
+Result<Superseded> superseded(
+    const std::vector<StoredSet>& sets,
+    const IsUsed& is_used = [](const StoredSet&) -> Result<bool> { return false; });
 
 /// Returns the parts of all stubs that lie in the directory which the set's ranks share, or below it. Fails
 /// if a file or directory could not be looked at, and with EAGAIN if files were moved meanwhile.

@@ -4,20 +4,29 @@
 // whole set with the same names replaces.
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "aggregation/commit/held_containers.hpp"
 #include "aggregation/commit/retention.hpp"
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/exit_codes.hpp"
+#include "aggregation/mcr/files_below.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/sets/stub_links.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -41,11 +50,49 @@ struct Removal {
   std::string problem = {};  ///< why not everything was removed
 };
 
+/// The stubs below the named directory, read when they are first asked for. The program, or the user, may have moved them out of
+/// the directory that the set's ranks share.
+class StubsBelowNamed {
+ public:
+  explicit StubsBelowNamed(std::string directory) : directory_(std::move(directory)) {}
+
+  Result<bool> has_one_of(const StoredSet& set) {
+    if (!stubs_) stubs_ = MCR_TRY(read());
+    return std::any_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& part) {
+      const auto found = stubs_->find(part.part);
+      return found != stubs_->end() &&
+             std::any_of(found->second.begin(), found->second.end(),
+                         [&](uid_t owner) { return restart::is_believed(owner, set.owner); });
+    });
+  }
+
+ private:
+  using Stubs = std::map<restart::PartId, std::set<uid_t>>;  ///< and the owners of their files
+
+  Result<Stubs> read() {
+    Stubs stubs;
+    const auto top = restart::File::open(AT_FDCWD, directory_, O_RDONLY | O_DIRECTORY);
+    if (!top && top.error().system_error == ENOTDIR) return stubs;  // a container was named
+    if (!top) return top.error();
+    // What is not looked at was printed when the containers were searched for.
+    (void)look_below(*top, directory_, [&](const FileBelow& file) {
+      if (restart::name_of(restart::parent_of(file.path)) == restart::stub_links_directory) return;
+      const auto there = restart::file_at(AT_FDCWD, file.path, restart::Links::not_followed);
+      if (there.is_stub()) stubs[there.stub.part].insert(there.status.st_uid);
+    });
+    return stubs;
+  }
+
+  std::string directory_;
+  std::optional<Stubs> stubs_;
+};
+
 /// Lists or removes the superseded sets of one directory of containers. A set of another directory
 /// replaces none of them, because that directory may be a copy.
 Result<void> collect(const std::vector<StoredSet>& sets, const GcWords& words, bool json,
-                     Removal& removal) {
-  const Superseded found = MCR_TRY(superseded(sets));
+                     StubsBelowNamed& stubs, Removal& removal) {
+  const Superseded found =
+      MCR_TRY(superseded(sets, [&](const StoredSet& set) { return stubs.has_one_of(set); }));
   for (const std::string& reason : found.kept)
     removal.code = print_error({}, "gc", Error{Cause::system, reason, ENOENT});
   for (const GivenUp& order : found.orders) {
@@ -87,17 +134,19 @@ RunCommand declare_gc(CLI::App& app) {
   app.add_flag("--remove", words->remove,
                "remove the containers; without this option they are only listed");
   app.footer(
-      "A set is kept while one of its stubs lies below the directory that its ranks share. If the "
-      "set was written with\ngc=on, it is also kept while a stub that was moved or linked "
-      "elsewhere exists. Without gc=on, mcr does not find\nstubs that were moved elsewhere: check "
-      "the list before you use --remove. A copy of a stub elsewhere keeps nothing.\nExit codes: 0 "
-      "done, 1 a container could not be removed; 2 as for every command.");
+      "A set is kept while one of its stubs, or a copy of one, lies below DIR or below the "
+      "directory "
+      "that its ranks share.\nIf the set was written with gc=on, it is also kept while a stub that "
+      "was moved or linked elsewhere exists. Without\ngc=on, mcr does not find stubs that were "
+      "moved elsewhere: check the list before you use --remove. A copy of a\nstub elsewhere keeps "
+      "nothing.\nExit codes: 0 done, 1 a container could not be removed; 2 as for every command.");
   return [words](const CommonOptions& common) {
     const auto found = sets_by_directory(words->directory, "gc");
     if (!found) return print_error(common, "gc", found.error());
     Removal removal;
+    StubsBelowNamed stubs(words->directory);
     for (const SetsIn& here : *found) {
-      const auto done = collect(here.sets, *words, common.json, removal);
+      const auto done = collect(here.sets, *words, common.json, stubs, removal);
       if (!done) {  // what was removed before is printed all the same
         removal.code = print_error({}, "gc", done.error());
         removal.problem = done.error().message;

@@ -234,6 +234,20 @@ def storages(place):
                              bars("Until all is durable, from the programs' start", "s", rows(durable), ways)]}
 
 
+def until_durable(place):
+    """Time until all is durable, by the size of a rank's file."""
+    group = "Until durable, by size: 4 ranks, storage of 100 MB/s a stream and 200 MB/s for all"
+    figures = []
+    for mib in (4,) if place.quick else (16, 64, 256):
+        durable = {"native": [], "mcr": [], "zstd": []}
+        for turn in range(1 if place.quick else 3):
+            for way in durable:
+                durable[way].append(job(place, way, ranks=4, elements=mib * MIB // 64, rate=100e6)[0])
+        figures += [durable_figure(group, f"{mib} MiB a rank", durable),
+                    Figure(group, f"{mib} MiB a rank: until durable, mcr ÷ zstd 1 as a filter", [m / z for m, z in zip(durable["mcr"], durable["zstd"])])]
+    return figures, {}
+
+
 def first_file(place):
     """The cost of a job's first file, for which a stage is made and a leader is started."""
     group = "The first file of a job: 4 MiB, no stage and no leader yet"
@@ -276,7 +290,7 @@ def restart(place):
     container = place.directory("restart-container") / "set.h5"
     run([place.mcr, "pack", "-o", container, *files])
     figures, rows = [], {}
-    for title, rate, bound in (("memory", None, None), ("100 MB/s a stream, 200 shared", 100e6, 1.0), ("20 MB/s, 40 shared", 20e6, 1.0)):
+    for title, rate, bound in (("memory", None, None), ("1 GB/s a stream, 2 GB/s shared", 1e9, 1.0), ("100 MB/s a stream, 200 shared", 100e6, 1.0), ("20 MB/s, 40 shared", 20e6, 1.0)):
         pairs, _, _ = ratios(lambda: restored(place, container, rate), lambda: read_natively(place, files, rate),
                              1 if place.quick else 5)
         figure = Figure(group, title, pairs, bound and ("<=", bound), note="" if rate else "bounded by decoding, checks and the copy")
@@ -464,5 +478,5 @@ def many_files(place):
     return figures + listed, {}
 
 
-ALL = [application_cost, first_file, first_set, small_job, many_files, storages, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference,
+ALL = [application_cost, first_file, first_set, small_job, many_files, storages, until_durable, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference,
        many_variables, scaling, full_node, full_node_restart, restart, restart_decoding, restart_memory, partial_reads, kept_sets, model]

@@ -110,7 +110,9 @@ bool is_own_link(const struct stat& status) {
 }
 
 bool Beside::believes(uid_t writer, uid_t owner) const {
-  if (is_believed(writer, owner) || writer == outer_.st_uid) return true;
+  if (is_believed(writer, owner)) return true;
+  if (are_files_closed_) return false;
+  if (writer == outer_.st_uid) return true;
   // The writer could put its file into `inner`, which is no more open than `outer`. So the writer
   // may also write to `outer`, and replace files there.
   return is_shared_by_all();
@@ -144,7 +146,15 @@ bool Beside::adders_may_remove(uid_t owner) const {
          (is_shared_by_all() || (only_owner_or_host_adds && !others_may_write(inner_)));
 }
 
-bool Beside::is_shared_by_all() const { return is_shared(outer_) && is_no_more_open(); }
+Beside Beside::for_closed_files() const {
+  Beside closed = *this;
+  closed.are_files_closed_ = true;
+  return closed;
+}
+
+bool Beside::is_shared_by_all() const {
+  return !are_files_closed_ && is_shared(outer_) && is_no_more_open();
+}
 
 bool Beside::may_be_used() const {
   const bool is_trusted = is_believed(inner_.st_uid, ::geteuid()) ||

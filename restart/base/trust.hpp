@@ -102,8 +102,12 @@ class Beside {
   /// move other users' files there under any name. So only three kinds of users may write there: `owner`,
   /// root, and users who can remove the files in `outer` anyway.
   [[nodiscard]] bool adders_may_remove(uid_t owner) const;
+  /// The same, for files in a directory below `outer` that keeps out users who may write to `outer`
+  /// (closed_directories.hpp). These users, and the owner of `outer`, could not have replaced the files.
+  [[nodiscard]] Beside for_closed_files() const;
+
   /// True if `outer` is one directory of several users without a sticky bit, so that each of them may
-  /// replace the others' files, and if `inner` is no more open. It then does not matter which of these
+  /// replace the others' files, and if `inner` is no more open. Never for closed files. It then does not matter which of these
   /// users owns a file in `inner`.
   [[nodiscard]] bool is_shared_by_all() const;
   /// True if each user who may write to `outer` may also remove files in `inner`, and if `outer` belongs to
@@ -132,6 +136,7 @@ class Beside {
   [[nodiscard]] bool is_open_to_strangers() const;
 
   bool is_known_ = false;
+  bool are_files_closed_ = false;
   struct stat outer_ {};
   struct stat inner_ {};
   mode_t outer_group_ = 0;  ///< rights of the owning group, at the place of the group bits

@@ -56,7 +56,8 @@ bool is_below_allowed(const std::string& directory, std::string_view allow) {
 Result<OpenContainers::Key> OpenContainers::key() const {
   const auto status = MCR_TRY(directory_.status());
   return Key{FileIdentity(status), owner_, is_allowed_,
-             beside_ ? std::optional(beside_->outer_identity()) : std::nullopt};
+             beside_ ? std::optional(beside_->outer_identity()) : std::nullopt,
+             beside_ && beside_->is_shared_by_all()};
 }
 
 bool OpenContainers::believes(uid_t writer) const {
@@ -111,8 +112,7 @@ Result<std::optional<OpenContainers>> ContainerPlace::open() const {
     auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
     if (!opened) return none_or(opened.error());
     if (is_allowed) return std::optional(OpenContainers(*std::move(opened)));
-    if (!is_believed(MCR_TRY(opened->status()).st_uid, owner))
-      return std::optional<OpenContainers>();
+    if (MCR_TRY(opened->status()).st_uid != owner) return std::optional<OpenContainers>();
     return std::optional(OpenContainers(*std::move(opened), owner, {}));
   }
   const auto base = from != nullptr ? File::open(from->descriptor(), up, O_PATH | O_DIRECTORY)
@@ -128,7 +128,10 @@ Result<std::optional<OpenContainers>> ContainerPlace::open() const {
   // The Beside applies only if no directory lies between `base` and the containers, because other
   // users may be able to write to a directory in between.
   const bool is_beside = below.find('/') == std::string::npos;
-  const auto beside = is_beside ? std::optional(MCR_TRY(Beside::of(*base, *opened))) : std::nullopt;
+  auto beside = is_beside ? std::optional(MCR_TRY(Beside::of(*base, *opened))) : std::nullopt;
+  const bool are_files_closed =
+      beside && from != nullptr && others_may_write(outer) && kept_out(*from, outer).any();
+  if (are_files_closed) beside = beside->for_closed_files();
   return std::optional(OpenContainers(*std::move(opened), owner, beside));
 }
 

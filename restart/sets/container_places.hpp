@@ -32,7 +32,7 @@ class OpenContainers {
 
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
   /// Equal for two objects of the same directory in which the same containers count.
-  using Key = std::tuple<FileIdentity, uid_t, bool, std::optional<FileIdentity>>;
+  using Key = std::tuple<FileIdentity, uid_t, bool, std::optional<FileIdentity>, bool>;
   [[nodiscard]] Result<Key> key() const;
   /// True if a container that `writer` made in this directory counts.
   [[nodiscard]] bool believes(uid_t writer) const;

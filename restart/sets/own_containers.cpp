@@ -235,20 +235,29 @@ mode_t closed_mode(mode_t mode, const KeptOut& kept) {
   return kept.removers && others_write ? closed | S_ISVTX : closed;
 }
 
-/// True if users who are kept out of the files' directories could remove containers, and this user cannot change
-/// that: the owner of a directory can remove all that lies in it.
-bool cannot_be_closed(const struct stat& containers, const KeptOut& kept) {
-  if (!kept.any() || containers.st_uid == ::geteuid()) return false;
-  return !is_believed(containers.st_uid, ::geteuid()) ||
-         closed_mode(containers.st_mode, kept) != (containers.st_mode & 07777);
+/// True if the directory may get this mode: it is this user's, and it is empty or keeps its write bits.
+bool may_get_mode(const File& containers, const struct stat& status, mode_t mode) {
+  if (status.st_uid != ::geteuid()) return false;
+  if (((status.st_mode ^ mode) & (S_IWGRP | S_IWOTH)) == 0) return true;
+  const auto readable = File::open(containers.descriptor(), ".", O_RDONLY | O_DIRECTORY);
+  return readable && is_empty(*readable);
 }
 
-Error open_to_removers(const std::string& path, const struct stat& status) {
-  return Error{Cause::system,
-               path + " belongs to " + user_text(status.st_uid) +
-                   ", and users could remove containers from it who may not remove the checkpoint "
-                   "files; name another directory with container_dir=, or remove it if it is empty",
-               EPERM};
+/// True if other users could remove or add containers, although the files' directories keep them out: the owner of a
+/// directory, and the users who may write to it.
+bool is_more_open(const struct stat& containers, const KeptOut& kept) {
+  return kept.any() && (!is_believed(containers.st_uid, ::geteuid()) ||
+                        closed_mode(containers.st_mode, kept) != (containers.st_mode & 07777));
+}
+
+Error more_open(const std::string& path, const struct stat& status) {
+  return Error{
+      Cause::system,
+      path + " belongs to " + user_text(status.st_uid) +
+          " and lets users write who may not write to the directories of the checkpoint "
+          "files; name another directory with container_dir=, or let its owner see what is "
+          "in it and close it (chmod go-w)",
+      EPERM};
 }
 
 }  // namespace
@@ -316,20 +325,26 @@ std::optional<std::string> refusal_of_containers(const std::string& base,
   const bool is_there =
       outer && system_calls().fstatat(above->descriptor(), name_of(directory).c_str(), &status,
                                       AT_SYMLINK_NOFOLLOW) == 0;
-  if (!is_there || status.st_uid == ::geteuid() ||
-      !cannot_be_closed(status, kept_out(files, *outer)))
+  const bool is_closed = is_believed(status.st_uid, ::geteuid()) && !others_may_write(status);
+  if (!is_there || is_closed) return std::nullopt;
+  const KeptOut kept = kept_out(files, *outer);
+  const auto opened = open_beneath(above->descriptor(), name_of(directory), O_PATH | O_DIRECTORY);
+  if (!opened || !is_more_open(status, kept) ||
+      may_get_mode(*opened, status, closed_mode(status.st_mode, kept)))
     return std::nullopt;
-  return open_to_removers(directory, status).message;
+  return more_open(directory, status).message;
 }
 
 Result<void> close_to(const KeptOut& kept, const File& containers, const std::string& path) {
   const struct stat status = MCR_TRY(containers.status());
-  if (cannot_be_closed(status, kept)) return open_to_removers(path, status);
-  const mode_t wanted = closed_mode(status.st_mode, kept);
-  if (wanted == (status.st_mode & 07777)) return {};
-  if (system_calls().fchmod(containers.descriptor(), wanted) != 0)
+  if (!is_more_open(status, kept)) return {};
+  const mode_t mode = closed_mode(status.st_mode, kept);
+  if (!may_get_mode(containers, status, mode)) return more_open(path, status);
+  const File readable = MCR_TRY(File::open(containers.descriptor(), ".", O_RDONLY | O_DIRECTORY));
+  if (system_calls().fchmod(readable.descriptor(), mode) != 0)
     return system_error("cannot close", path);
-  return {};
+  // Another user may have put a file into it before it was closed.
+  return may_get_mode(readable, status, mode) ? Result<void>() : more_open(path, status);
 }
 
 }  // namespace mcr::restart

@@ -45,14 +45,15 @@ Result<File> make_in_own_containers(const File& containers, const std::string& n
 /// determined.
 std::optional<std::string> refusal_of_containers(const std::string& base,
                                                  std::string_view container_dir);
-/// The same for the containers of files in the directory `files`. Also refuses a directory of containers whose owner,
-/// or whose writers, could remove the containers although the files' directories keep these users out.
+/// The same for the containers of files in the directory `files`. Also refuses a directory of containers that close_to()
+/// would refuse.
 std::optional<std::string> refusal_of_containers(const std::string& base,
                                                  std::string_view container_dir, const File& files);
 
 /// Closes a directory of containers to the users whom the files' directories keep out: takes its write bits, or sets
 /// its sticky bit. A user who may write to a directory could not only remove files from it, but also move it into a closed
-/// directory of his own. EPERM if the directory belongs to another user, or if root's directory is more open.
+/// directory of his own. EPERM if the directory is more open and not empty, because users may have put files of this user's
+/// into it, which would then look like containers that he made; or if it belongs to another user.
 Result<void> close_to(const KeptOut& kept, const File& containers, const std::string& path);
 
 }  // namespace mcr::restart

@@ -9,7 +9,6 @@
 
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
-#include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
 
 namespace mcr::restart {
@@ -19,21 +18,21 @@ constexpr std::size_t most_levels = 64;
 /// Of all places together. A stub's masked names may lead through many directories.
 constexpr std::size_t most_directories = 64;
 
-bool is_believed_directory(const std::string& path, uid_t owner) {
+bool is_directory_of(const std::string& path, uid_t owner) {
   struct stat status {};
   return system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0 &&
-         S_ISDIR(status.st_mode) && is_believed(status.st_uid, owner);
+         S_ISDIR(status.st_mode) && status.st_uid == owner;
 }
 
 /// Adds the directories of containers that lie in `directory` or in a directory above it, and that
-/// `owner` or root owns.
+/// `owner` owns.
 void add_above(std::string directory, const std::string& container_dir, uid_t owner,
                std::vector<std::string>& found) {
   for (std::size_t level = 0; level < most_levels && directory.starts_with('/'); ++level) {
     if (found.size() == most_directories) return;
     const std::string place = (directory == "/" ? "/" : directory + "/") + container_dir;
     if (std::find(found.begin(), found.end(), place) == found.end() &&
-        is_believed_directory(place, owner)) {
+        is_directory_of(place, owner)) {
       found.push_back(place);
     }
     if (directory == "/") return;

@@ -139,6 +139,11 @@ std::optional<std::string> our_link_to(const Stub& stub, const std::string& path
   return std::nullopt;
 }
 
+nlink_t names_of_program(const Stub& stub, const std::string& path, const struct stat& status) {
+  const bool has_our_link = status.st_nlink != 0 && our_link_to(stub, path, status);
+  return status.st_nlink - (has_our_link ? 1 : 0);
+}
+
 void unlink_stub(const std::string& containers, const PartId& part, const struct stat& status) {
   const std::string link = directory_of_links(containers) + "/" + name_of_link(part, status.st_ino);
   struct stat there {};

@@ -45,6 +45,9 @@ void unlink_stub(const std::string& containers, const PartId& part, const struct
 std::optional<std::string> our_link_to(const Stub& stub, const std::string& path,
                                        const struct stat& status);
 
+/// Returns how many names the program has for the stub at `path`: all but our link. `path` may be removed.
+nlink_t names_of_program(const Stub& stub, const std::string& path, const struct stat& status);
+
 /// The links in a directory of containers, as they were when it was listed.
 class StubLinks {
  public:

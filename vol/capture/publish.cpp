@@ -85,13 +85,24 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
   return record;
 }
 
+// Makes and opens the directory of containers, which is as closed as the file's directory from the beginning.
+Result<restart::File> make_containers(const StagedPart& part, const std::string& containers) {
+  auto made = MCR_TRY(restart::make_own_containers(containers));
+  const auto files = restart::open_begun_in(part.begin, O_PATH);
+  const auto above = restart::File::open(made.descriptor(), "..", O_PATH | O_DIRECTORY);
+  const auto outer = above ? above->status() : Result<struct stat>(above.error());
+  if (files && outer)
+    MCR_TRY(restart::close_to(restart::kept_out(*files, *outer), made, containers));
+  return made;
+}
+
 // Opens the directory of containers, in which a new file waits until it replaces the file at the
 // path, so that no file of ours appears in the program's own directories. Returns nothing if other
 // users could replace the waiting file.
 std::optional<restart::File> waiting_directory(const StagedPart& part) {
   const std::string containers = containers_of(part);
   if (containers.empty()) return std::nullopt;
-  auto waiting = restart::make_own_containers(containers);
+  auto waiting = make_containers(part, containers);
   const auto status = waiting ? waiting->status() : Result<struct stat>(waiting.error());
   return status && restart::is_ours_alone(*status) ? std::optional(*std::move(waiting))
                                                    : std::nullopt;
@@ -191,8 +202,11 @@ void link_for_gc(const StagedPart& part) {
   if (restart::gc_of(*part.settings) != restart::Gc::always) return;
   const std::string containers = containers_of(part);
   if (containers.empty()) return;
-  const auto linked =
-      restart::link_stub(containers, part.begin.part, part.at_path, part.begin.path);
+  const auto link = [&]() -> Result<void> {
+    return restart::link_stub(MCR_TRY(make_containers(part, containers)), part.begin.part,
+                              part.at_path, part.begin.path);
+  };
+  const auto linked = link();
   if (linked || part.begin.rank != 0) return;
   const int number = linked.error().system_error;
   if (number == EPERM) {

@@ -68,7 +68,7 @@ bool leads_above(const restart::Stub& stub, const ResolvedPath& place,
 bool is_handed_on(const restart::Stub& stub, const restart::Launcher& launcher,
                   const std::string& path, const struct stat& status) {
   return stub.rank != launcher.rank ||
-         (status.st_nlink > 1 && !restart::our_link_to(stub, path, status));
+         (status.st_nlink > 1 && restart::names_of_program(stub, path, status) > 1);
 }
 
 bool is_in_container(restart::Stub stub, const std::string& path) {

@@ -24,8 +24,10 @@ std::string our_link(const StagedPart& part, const struct stat& status) {
   return restart::our_link_to(*old, part.begin.path, status).value_or(std::string());
 }
 
-bool has_second_name(const struct stat& status, const std::string& link) {
-  return status.st_nlink > (link.empty() ? 1U : 2U);
+bool has_second_name(const StagedPart& part, const struct stat& status) {
+  if (status.st_nlink < 2) return false;
+  const auto old = restart::read_stub_file(part.at_path);
+  return !old || restart::names_of_program(*old, part.begin.path, status) > 1;
 }
 
 // True if the part amends the one that the file still shows. Another rank may have written the file under another
@@ -37,10 +39,9 @@ bool amends_shown_part(const StagedPart& part) {
 }
 
 // True if all names of the file may show the new content, and no set needs the old one as a native member.
-bool may_be_overwritten(const StagedPart& part, const struct stat& status,
-                        const std::string& link) {
+bool may_be_overwritten(const StagedPart& part, const struct stat& status) {
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return false;
-  if (has_second_name(status, link)) return amends_shown_part(part);
+  if (has_second_name(part, status)) return amends_shown_part(part);
   if (restart::is_stub_file(part.at_path)) return true;
   const auto home = restart::open_begun_in(part.begin, O_PATH);
   return home && !restart::find_native_note(*home, part.begin.path,
@@ -72,8 +73,8 @@ void restore(const restart::File& file, ByteSpan head, const struct stat& old) {
 
 bool has_other_names(const StagedPart& part) {
   const auto status = part.at_path.status();
-  return status && status->st_nlink > 1 && has_second_name(*status, our_link(part, *status)) &&
-         status->st_uid == ::geteuid() && amends_shown_part(part);
+  return status && has_second_name(part, *status) && status->st_uid == ::geteuid() &&
+         amends_shown_part(part);
 }
 
 Result<void> put_stub_into_moved(StagedPart& part) {
@@ -96,7 +97,7 @@ bool write_stub_over_old(StagedPart& part) {
   const auto status = part.at_path.status();
   if (!status) return false;
   const std::string link = our_link(part, *status);
-  if (!may_be_overwritten(part, *status, link)) return false;
+  if (!may_be_overwritten(part, *status)) return false;
   const restart::Stub stub = stub_of(part);
   const auto head = head_of(part.at_path, stub);
   if (!head) return false;

@@ -171,8 +171,7 @@ bool ContainerBackend::follow_renames() {
 // True if the file has a name that is not the one by which it was opened. Natively, the other name shows what is written.
 bool ContainerBackend::has_other_name() const {
   const auto status = at_path_.status();
-  if (!status || status->st_nlink == 0) return false;
-  return status->st_nlink > 1 || !restart::our_link_to(stub_, path_, *status);
+  return status && restart::names_of_program(stub_, path_, *status) > 0;
 }
 
 // Continues in a file without a name, because the program has removed the file. As natively, only

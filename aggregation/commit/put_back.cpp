@@ -258,8 +258,9 @@ Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const Stu
   auto own = MCR_TRY(find_own_file(begin, stubs, Names::any));
   // A file that the part was to replace at the close has no stub of the part yet.
   if (own || begin.replaced != restart::Replaced::nothing) return own;
+  const std::uint64_t until_ms = restart::monotonic_ms() + longest_search_ms;
   for (const std::string& root : roots_of_search(begin)) {
-    const auto found = search_stubs(root, {{begin.part, {}}});
+    const auto found = search_stubs(root, {{begin.part, {}}}, until_ms);
     if (!found.empty()) return own_file_at(moved_to(found.begin()->second, begin), Names::any);
   }
   return std::optional<OwnFile>();

@@ -148,6 +148,7 @@ void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles:
     if (is_searched) roots[i] = roots_of_search(parts[i].journal.begin);
     most_roots = std::max(most_roots, roots[i].size());
   }
+  const std::uint64_t until_ms = restart::monotonic_ms() + longest_search_ms;
   for (std::size_t turn = 0; turn < most_roots; ++turn) {
     std::map<std::string, WantedStubs> wanted;  // by root
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -155,7 +156,7 @@ void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles:
         wanted[roots[i][turn]][parts[i].id] = {found[i].device, found[i].inode};
     }
     for (const auto& [root, wanted_there] : wanted) {
-      for (const auto& [part, path] : search_stubs(root, wanted_there)) {
+      for (const auto& [part, path] : search_stubs(root, wanted_there, until_ms)) {
         const auto of_part = [&, id = part](const LockedPart& it) { return it.id == id; };
         const auto it = std::find_if(parts.begin(), parts.end(), of_part);
         if (stubs != nullptr) stubs->remember_found(it->journal.begin, path);

@@ -28,7 +28,6 @@ using restart::PartId;
 
 namespace {
 
-constexpr std::uint64_t most_ms = 2000;
 constexpr std::size_t most_names = 50'000;
 constexpr std::size_t most_levels = 6;
 
@@ -43,10 +42,9 @@ class Search {
     directories_.emplace_back(root, 0);
   }
 
-  std::map<PartId, std::string> run() {
-    const std::uint64_t begin = restart::monotonic_ms();
+  std::map<PartId, std::string> run(std::uint64_t until_ms) {
     while (!directories_.empty() && !wanted_.empty() && names_ < most_names &&
-           restart::monotonic_ms() - begin < most_ms) {
+           restart::monotonic_ms() < until_ms) {
       const auto [directory, level] = std::move(directories_.front());
       directories_.pop_front();
       look_into(directory, level);
@@ -132,8 +130,9 @@ class Search {
 
 }  // namespace
 
-std::map<PartId, std::string> search_stubs(const std::string& root, WantedStubs wanted) {
-  return Search(root, std::move(wanted)).run();
+std::map<PartId, std::string> search_stubs(const std::string& root, WantedStubs wanted,
+                                           std::uint64_t until_ms) {
+  return Search(root, std::move(wanted)).run(until_ms);
 }
 
 std::string nearest_directory(std::string path) {

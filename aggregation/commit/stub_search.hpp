@@ -21,10 +21,14 @@ struct WantedStub {
 };
 using WantedStubs = std::map<restart::PartId, WantedStub>;
 
+/// Searches together take no longer than this.
+inline constexpr std::uint64_t longest_search_ms = 2000;
+
 /// Returns the paths of wanted stubs below `root`; directories nearer to it are searched first.
-/// Other file systems, links and directories of containers are left out. The search ends after two
-/// seconds, 50,000 names or six levels.
-std::map<restart::PartId, std::string> search_stubs(const std::string& root, WantedStubs wanted);
+/// Other file systems, links and directories of containers are left out. The search ends at
+/// `until_ms` (restart::monotonic_ms()), after 50,000 names or six levels.
+std::map<restart::PartId, std::string> search_stubs(const std::string& root, WantedStubs wanted,
+                                                    std::uint64_t until_ms);
 
 /// Returns the directory that contains `path` or, if that is gone, the nearest existing directory
 /// above it.

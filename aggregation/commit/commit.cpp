@@ -10,7 +10,7 @@
 //     goes to the directory where its stubs are now (stub_places.hpp). If files or a directory are
 //     removed during 3 or 4, step 2 is repeated.
 //       crash: as before; the next leader looks again
-//  3. Make the container directory, and its name durable.
+//  3. Make the container directory, and its name durable. Close it to users whom the files' directories keep out.
 //       crash: an empty directory
 //  4. Write the container, fsync, give it its final name, fsync the directory (write_container.cpp).
 //       crash before it has the name: a file `.mcr-….tmp` that the next attempt replaces
@@ -21,8 +21,8 @@
 //       container
 //  5. Put stubs in place that dead writers left out, or that storage refused when the files were
 //     closed. A part whose stub storage still refuses stays in published/, and the decisions try
-//     again later.
-//       crash: the next leader repeats it
+//     again later. With gc=on, move our links to stubs beside the containers (linked_stubs.hpp).
+//       crash: the next leader repeats it; a part may have two links, and its set then stays
 //  6. Journals go from published/ to committed/, still under the lock.
 //       crash: some parts count as kept; their leader's end, or an adopter, frees them
 //  7. Free the parts that are not kept; their bytes become the next parts' bytes.
@@ -53,6 +53,7 @@
 
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/commit_place.hpp"
+#include "aggregation/commit/linked_stubs.hpp"
 #include "aggregation/commit/locked_parts.hpp"
 #include "aggregation/commit/part_access.hpp"
 #include "aggregation/commit/put_back.hpp"
@@ -340,46 +341,6 @@ Result<std::set<std::string>> living_processes(const LaunchDirectory& directory)
   return living;
 }
 
-/// Opens the file at the path if it is this user's stub of the part.
-std::optional<File> own_stub_at(const std::string& path, const restart::PartId& part) {
-  auto stub = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  const auto content = stub ? restart::read_stub_file(*stub) : Result<restart::Stub>(Error{});
-  const bool is_ours =
-      content && content->part == part && content->origin && content->origin->owner == ::geteuid();
-  return is_ours ? std::optional(*std::move(stub)) : std::nullopt;
-}
-
-/// Links the stub that was put in place. The set's containers are removed automatically only if
-/// stubs are linked.
-void link_repaired(const restart::PartBegin& begin) {
-  const auto stub = own_stub_at(begin.path, begin.part);
-  if (!stub || begin.masked_names.empty()) return;
-  const auto where = container_name_of(begin, begin.masked_names.front());
-  (void)restart::link_stub(where.directory, begin.part, *stub, begin.path).has_value();
-}
-
-/// Moves our link to the stub beside the containers. A rank does not know yet which of its possible names has all the
-/// ranks' numbers (r1/a.1.h5: r1/a.{rank}.h5, or r{rank}/a.{rank}.h5?), and so may have linked the stub in another
-/// directory.
-void move_link(const LockedPart& part, const ContainerName& where, const StubHandles* stubs) {
-  const restart::PartBegin& begin = part.journal.begin;
-  if (part.is_native || begin.masked_names.empty() ||
-      restart::gc_of(settings_of(begin)) != restart::Gc::always)
-    return;
-  const std::string linked = container_name_of(begin, begin.masked_names.front()).directory;
-  if (linked == where.directory) return;
-  const auto found = stubs != nullptr ? stubs->find(begin.part) : StubHandles::Found{};
-  const std::string& path = found.fate == StubHandles::Fate::present ? found.path : begin.path;
-  const auto stub = own_stub_at(path, begin.part);
-  const auto status = stub ? stub->status() : Result<struct stat>(Error{});
-  if (!status || !restart::link_stub(where.directory, begin.part, *stub, path)) return;
-  restart::unlink_stub(linked, begin.part, *status);
-  // The program may remove the rank's directory. A rank that has just opened these directories finds another place.
-  for (const std::string& emptied :
-       {linked + "/" + std::string(restart::stub_links_directory), linked})
-    (void)restart::system_calls().unlinkat(AT_FDCWD, emptied.c_str(), AT_REMOVEDIR);
-}
-
 /// Step 5 for one part. If it fails, the path still shows what lay there before, and the part stays
 /// in the stage, because only its journal is up to date.
 Result<void> complete_stub(const LaunchDirectory& directory, const LockedPart& part,
@@ -389,7 +350,7 @@ Result<void> complete_stub(const LaunchDirectory& directory, const LockedPart& p
   if (part.is_native || is_placed || (writer_alive && !older)) return {};
   const restart::PartBegin& begin = part.journal.begin;
   if (!MCR_TRY(repair_stub(directory, begin, older))) return {};
-  if (restart::gc_of(settings_of(begin)) == restart::Gc::always) link_repaired(begin);
+  link_repaired_stub(begin);
   restart::log_summary((older ? "storage refused this file's stub at its close"
                               : "a writer died before it wrote its file's stub") +
                        std::string("; the stub is at its path now: ") + begin.path);
@@ -544,7 +505,7 @@ void complete_parts(const LaunchDirectory& directory, const ContainerName& where
       done.without_stub.push_back(part.id);
       continue;
     }
-    move_link(part, where, stubs);
+    if (!part.is_native) move_stub_link(part.journal.begin, where, stubs);
     if (const auto left = leave_stage(directory, part, writer_alive, keep); !left) {
       restart::log_warning(part.journal.begin.path +
                            " is in its container, but its copy in the stage could not be freed and "

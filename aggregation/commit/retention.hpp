@@ -52,12 +52,13 @@ struct Superseded {
   std::vector<GivenUp> orders;  ///< the sets that may be removed
   std::set<std::string> kept;   ///< why others are kept that may be superseded, for the user
 };
+/// True if a stub that lies elsewhere needs the set.
+using IsUsed = std::function<Result<bool>(const StoredSet&)>;
 /// Looks at every file below a set's base, and below the directory where it was written if that still leads
 /// to its containers (written_place.hpp). The set may go if no stub there names one of its parts, if no
 /// such stub is known to be elsewhere, if `is_used` finds none either, and if a newer whole set of the same masked name exists. It is
 /// kept if nothing shows that its stubs belong below the base. For `mcr gc`, not for a leader. Fails if
 /// a file or directory could not be looked at.
-using IsUsed = std::function<Result<bool>(const StoredSet&)>;
 Result<Superseded> superseded(
     const std::vector<StoredSet>& sets,
     const IsUsed& is_used = [](const StoredSet&) -> Result<bool> { return false; });

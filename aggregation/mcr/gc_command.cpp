@@ -74,12 +74,19 @@ class StubsBelowNamed {
     const auto top = restart::File::open(AT_FDCWD, directory_, O_RDONLY | O_DIRECTORY);
     if (!top && top.error().system_error == ENOTDIR) return stubs;  // a container was named
     if (!top) return top.error();
-    // What is not looked at was printed when the containers were searched for.
-    (void)look_below(*top, directory_, [&](const FileBelow& file) {
+    const NotLookedAt left = look_below(*top, directory_, [&](const FileBelow& file) {
       if (restart::name_of(restart::parent_of(file.path)) == restart::stub_links_directory) return;
       const auto there = restart::file_at(AT_FDCWD, file.path, restart::Links::not_followed);
       if (there.is_stub()) stubs[there.stub.part].insert(there.status.st_uid);
     });
+    if (!left.directories.empty() || left.beyond > 0) {
+      const std::string& first = left.directories.empty() ? left.first_beyond : left.directories[0];
+      return Error{
+          Cause::system,
+          "not all of " + directory_ + " was searched for stubs (" + first +
+              "), so nothing was removed; name a directory that can be searched as a whole",
+          EACCES};
+    }
     return stubs;
   }
 

@@ -193,7 +193,7 @@ class Drain {
     block->pieces.clear();
     NotedReads noted(reads_, block->pieces);
     // The bytes of skeletons change when they are fetched, so their sums need another read.
-    const bool is_summed = dataset.kind == restart::DatasetKind::variable;
+    const bool is_summed = dataset.kind != restart::DatasetKind::skeletons;
     keep(fetch_frame(plan_, is_summed ? static_cast<PartReads&>(noted) : reads_, dataset,
                      block->frame, block->raw));
     return block;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checksums of whole parts, computed from the bytes that are fetched for frames. So a part is read
-// once, and the summed bytes are the same as the encoded ones. A running sum needs a part's bytes
+// once, except its skeleton, and the summed bytes are the same as the encoded ones. A running sum needs a part's bytes
 // in order. Bytes that are fetched out of order are read again for the sum. So are bytes that are
 // fetched in very small pieces, because adding each piece would cost more than another read.
 #pragma once
@@ -14,6 +14,7 @@
 
 namespace mcr::aggregation {
 
+/// The running sums of all parts.
 class PartSums {
  public:
   /// Pieces that are smaller are left to finish().

@@ -11,8 +11,9 @@
 
 namespace mcr::aggregation {
 
-/// The state of a block: in a step of the pipeline, or in the queue before a step. `write` is the store;
-/// the place step, which calls HDF5, counts as `write_queue`.
+/// The state of a block: in a step of the pipeline, or in the queue before a step. `fetch`
+/// includes the sum step and the wait for it. `write` is the store; the place step, which calls HDF5, counts as
+/// `write_queue`.
 enum class BlockState : std::uint8_t {
   fetch,
   encode_queue,

@@ -41,7 +41,7 @@ def drain_seconds(trace):
 
 
 def apart(place, files, profile, count):
-    """Drains the same set in that many processes of one thread. They share nothing but the machine, so no drain can scale better.
+    """Drains the same set in that many processes of one thread. They share nothing but the machine.
     Returns the seconds of a set, as if the processes had shared the work."""
     places = [place.directory(f"apart-{i}") for i in range(count)]
     together([[place.mcr, "pack", "--profile", profile, "-j", 1, "--trace", at / "trace.json", "-o", at / "packed.h5", *files] for at in places], [{}] * count)
@@ -75,7 +75,7 @@ def full_node(place):
         add(f"drain, {profile}", efficiencies(rounds, pack), 0.8)
         add(f"whole mcr pack, {profile}",
             {count: [one / (count * time) for one, time in zip(whole[1], times)] for count, times in sorted(whole.items())})
-        add(f"the machine itself, {profile}: that many mcr pack -j 1 at once, drain", efficiencies(rounds, lambda count: apart(place, files, profile, count)))
+        add(f"that many processes of one thread, drain, {profile}", efficiencies(rounds, lambda count: apart(place, files, profile, count)))
         figures.append(Figure(group, f"peak resident memory of mcr pack, {profile}", max(peaks), None, "MiB"))
     container = place.memory / "packed.h5"  # of the profile balanced
 

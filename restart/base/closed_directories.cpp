@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -95,17 +96,23 @@ KeptOut kept_out(const File& directory, const struct stat& base) {
 }
 
 bool others_may_move(const std::string& directory) {
+  const auto is_ours = [](const struct stat& status) {
+    return is_believed(status.st_uid, ::geteuid());
+  };
   auto at = File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
   for (std::size_t level = 0; at && level < most_levels; ++level) {
     const auto status = at->status();
     auto above = File::open(at->descriptor(), "..", O_PATH | O_DIRECTORY);
     const auto outer = above ? above->status() : Result<struct stat>(above.error());
-    if (!status || !outer || FileIdentity(*status) == FileIdentity(*outer)) return false;
-    const bool is_renamed = others_may_write(*outer) && (outer->st_mode & S_ISVTX) == 0;
-    if (is_renamed && others_may_write(*status)) return true;
+    if (!status || !outer) return true;
+    if (FileIdentity(*status) == FileIdentity(*outer)) return false;
+    const bool is_written = others_may_write(*status) || !is_ours(*status);
+    const bool is_renamed =
+        !is_ours(*outer) || (others_may_write(*outer) && (outer->st_mode & S_ISVTX) == 0);
+    if (is_written && is_renamed) return true;
     at = std::move(above);
   }
-  return false;
+  return true;
 }
 
 bool is_at_or_above(FileIdentity base, const File& directory) {

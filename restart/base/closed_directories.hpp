@@ -36,7 +36,8 @@ KeptOut operator|(KeptOut one, KeptOut other);
 KeptOut kept_out(const File& directory, const struct stat& base);
 
 /// True if other users may move this directory, or one above it, into a directory of their own: they may write to it, and
-/// may rename it in the directory above. (A user who may only rename it cannot take it away.)
+/// may rename it in the directory above, as its owner or one of its writers. (A user who may only rename it cannot take it
+/// away.) True also if that cannot be determined.
 bool others_may_move(const std::string& directory);
 
 /// True if `base` is `directory` or lies above it.

@@ -102,7 +102,7 @@ class Beside {
   /// move other users' files there under any name. So only three kinds of users may write there: `owner`,
   /// root, and users who can remove the files in `outer` anyway.
   [[nodiscard]] bool adders_may_remove(uid_t owner) const;
-  /// The same, for files in a directory below `outer` that keeps out users who may write to `outer`
+  /// Returns this Beside for files in a directory below `outer` that keeps out users who may write to `outer`
   /// (closed_directories.hpp). These users, and the owner of `outer`, could not have replaced the files.
   [[nodiscard]] Beside for_closed_files() const;
 

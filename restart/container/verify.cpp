@@ -119,13 +119,21 @@ class Verifier {
   void check_parts() {
     idle_readers_.emplace_back(&container_, [](ContainerReader*) {});
     std::vector<std::optional<Error>> errors(parts_->size());
+    std::vector<std::size_t> left;  // for lack of descriptors or memory
+    const auto check = [&](const std::shared_ptr<ContainerReader>& reader, std::size_t i) {
+      if (const auto checked = read_part(reader, i); !checked) errors[i] = checked.error();
+    };
     options_.parallel_for(parts_->size(), [&](std::size_t i) {
       const auto reader = take_reader();
-      const auto checked = reader ? read_part(*reader, i) : Result<void>(reader.error());
-      if (!checked) errors[i] = checked.error();
+      if (reader) check(*reader, i);
       const std::lock_guard lock(mutex_);
-      if (reader) idle_readers_.push_back(*reader);
+      if (reader) {
+        idle_readers_.push_back(*reader);
+      } else {
+        left.push_back(i);
+      }
     });
+    for (const std::size_t i : left) check(idle_readers_.front(), i);
     for (std::size_t i = 0; i < errors.size(); ++i) {
       if (!errors[i]) continue;
       ranks_.insert((*parts_)[i].entry.rank);

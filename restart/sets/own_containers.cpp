@@ -122,6 +122,7 @@ Result<void> close_as_far(const File& parent, const File& directory) {
       (inner.st_mode & wanted) | (wanted & S_ISVTX) | (inner.st_mode & (S_ISVTX | S_ISGID));
   (void)system_calls().fchmod(directory.descriptor(), mode & 07777);
   if (is_empty(directory)) return {};
+  (void)system_calls().fchmod(directory.descriptor(), inner.st_mode & 07777);
   return Error{Cause::system, "another user has put a file into a directory that was just made",
                EPERM};
 }
@@ -343,8 +344,11 @@ Result<void> close_to(const KeptOut& kept, const File& containers, const std::st
   const File readable = MCR_TRY(File::open(containers.descriptor(), ".", O_RDONLY | O_DIRECTORY));
   if (system_calls().fchmod(readable.descriptor(), mode) != 0)
     return system_error("cannot close", path);
-  // Another user may have put a file into it before it was closed.
-  return may_get_mode(readable, status, mode) ? Result<void>() : more_open(path, status);
+  if (may_get_mode(readable, status, mode)) return {};
+  // Another user has put a file into it before it was closed. In a closed directory, that file would look like this user's.
+  if (system_calls().fchmod(readable.descriptor(), status.st_mode & 07777) != 0)
+    return system_error("cannot open again", path);
+  return more_open(path, status);
 }
 
 }  // namespace mcr::restart

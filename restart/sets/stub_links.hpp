@@ -45,7 +45,8 @@ void unlink_stub(const std::string& containers, const PartId& part, const struct
 std::optional<std::string> our_link_to(const Stub& stub, const std::string& path,
                                        const struct stat& status);
 
-/// Returns how many names the program has for the stub at `path`: all but our link. `path` may be removed.
+/// Returns how many names the program has for the stub that was opened at `path`: all but our link. With more than two
+/// names, our link is counted too. The program may have removed `path`.
 nlink_t names_of_program(const Stub& stub, const std::string& path, const struct stat& status);
 
 /// The links in a directory of containers, as they were when it was listed.

@@ -279,13 +279,13 @@ static void log_driver(void) {
   work_with("plain.h5", H5F_ACC_RDWR, list);
 }
 
-// Uses the driver that HDF5_DRIVER names, if it is set.
 // A file that exists is opened, and one that does not is created.
 static void creating(void) {
   work_with("plain.h5", H5F_ACC_RDWR | H5F_ACC_CREAT, H5P_DEFAULT);
   work_with("new.h5", H5F_ACC_RDWR | H5F_ACC_CREAT, H5P_DEFAULT);
 }
 
+// Uses the driver that HDF5_DRIVER names, if it is set.
 static void default_list(void) { work_with("plain.h5", H5F_ACC_RDWR, H5P_DEFAULT); }
 
 // Splitter, which writes a second file beside the first.

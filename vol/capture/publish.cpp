@@ -85,14 +85,22 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
   return record;
 }
 
+std::string containers_of(const StagedPart& part, const std::string& masked_name) {
+  const restart::PartBegin& begin = part.begin;
+  return restart::container_name(masked_name, part.settings->text("container_dir"), begin.launch,
+                                 begin.sequence)
+      .directory;
+}
+
 // Makes and opens the directory of containers, which is as closed as the file's directory from the beginning.
 Result<restart::File> make_containers(const StagedPart& part, const std::string& containers) {
   auto made = MCR_TRY(restart::make_own_containers(containers));
   const auto files = restart::open_begun_in(part.begin, O_PATH);
   const auto above = restart::File::open(made.descriptor(), "..", O_PATH | O_DIRECTORY);
   const auto outer = above ? above->status() : Result<struct stat>(above.error());
-  if (files && outer)
-    MCR_TRY(restart::close_to(restart::kept_out(*files, *outer), made, containers));
+  const restart::KeptOut kept =
+      files && outer ? restart::kept_out(*files, *outer) : restart::KeptOut::all();
+  MCR_TRY(restart::close_to(kept, made, containers));
   return made;
 }
 
@@ -221,23 +229,17 @@ void link_for_gc(const StagedPart& part) {
 
 }  // namespace
 
-// Our temporary files go there too, so that no file of ours appears in the program's own
-// directories.
+// Our temporary files go into the directory of containers, too, so that no file of ours appears in the program's
+// own directories.
 std::string containers_of(const StagedPart& part) {
-  const restart::PartBegin& begin = part.begin;
-  if (begin.masked_names.empty()) return {};
-  return restart::container_name(begin.masked_names.front(), part.settings->text("container_dir"),
-                                 begin.launch, begin.sequence)
-      .directory;
+  const auto& masked_names = part.begin.masked_names;
+  return masked_names.empty() ? std::string() : containers_of(part, masked_names.front());
 }
 
 void unlink_stub(const StagedPart& part, const restart::PartId& of, const struct stat& status) {
   // The leader may have moved the link beside the containers.
   for (const std::string& masked_name : part.begin.masked_names)
-    restart::unlink_stub(restart::container_name(masked_name, part.settings->text("container_dir"),
-                                                 part.begin.launch, part.begin.sequence)
-                             .directory,
-                         of, status);
+    restart::unlink_stub(containers_of(part, masked_name), of, status);
 }
 
 restart::Stub stub_of(const StagedPart& part) {

@@ -98,6 +98,12 @@ TEST_CASE("others take a directory away only if they may write to it and rename 
   CHECK(others_may_move(inner + "/below"));
   tree.mode("v", 01777);
   CHECK_FALSE(others_may_move(inner + "/below"));
+  CHECK(others_may_move(inner + "/nothing"));
+  if (::geteuid() != 0) return;
+  tree.mode("v", 0755);
+  CHECK_FALSE(others_may_move(inner));
+  REQUIRE(::chown((tree.place / "v").c_str(), 12345, 12345) == 0);
+  CHECK(others_may_move(inner));  // the owner of the directory above
 }
 
 TEST_CASE(

@@ -5,8 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "aggregation/commit/commit_options.hpp"
@@ -44,17 +47,49 @@ std::optional<File> own_stub_at(const std::string& path, const restart::PartId& 
   return is_ours ? std::optional(*std::move(stub)) : std::nullopt;
 }
 
-/// Removes the directory of containers, and that of links in it, if they are empty and lie in the directory in which
-/// the part was begun: another directory may have its path by now.
-void remove_emptied(const PartBegin& begin, const std::string& containers) {
-  if (restart::parent_of(containers) != restart::parent_of(begin.path)) return;
-  const auto files = restart::open_begun_in(begin, O_PATH);
-  if (!files) return;
+/// Where the part's rank has linked the stub.
+struct RankLinks {
+  File files;  ///< the directory in which the part was begun
+  std::string name;
+  File containers;
+  FileIdentity identity;  ///< of `containers`
+};
+/// Nothing if that is not in the directory in which the part was begun: another directory, or a link, may have its path
+/// by now.
+std::optional<RankLinks> links_of_rank(const PartBegin& begin, const std::string& containers) {
+  if (restart::parent_of(containers) != restart::parent_of(begin.path)) return std::nullopt;
+  auto files = restart::open_begun_in(begin, O_PATH);
   const std::string name = restart::name_of(containers);
-  if (const auto home = restart::open_beneath(files->descriptor(), name, O_PATH | O_DIRECTORY))
-    (void)restart::system_calls().unlinkat(
-        home->descriptor(), std::string(restart::stub_links_directory).c_str(), AT_REMOVEDIR);
-  (void)restart::system_calls().unlinkat(files->descriptor(), name.c_str(), AT_REMOVEDIR);
+  auto opened = files ? restart::open_beneath(files->descriptor(), name, O_PATH | O_DIRECTORY)
+                      : Result<File>(files.error());
+  const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
+  if (!status) return std::nullopt;
+  return RankLinks{*std::move(files), name, *std::move(opened), FileIdentity(*status)};
+}
+
+/// ESTALE or ENOENT: the stub was not found under its name.
+Result<void> move_once(const PartBegin& begin, const restart::ContainerName& where,
+                       const StubHandles* stubs) {
+  const auto rank = links_of_rank(begin, where_rank_links(begin));
+  const auto found = stubs != nullptr ? stubs->find(begin.part) : StubHandles::Found{};
+  const bool is_present = found.fate == StubHandles::Fate::present;
+  const std::string& path = is_present ? found.path : begin.path;
+  const auto stub = own_stub_at(path, begin.part);
+  if (!stub && !is_present) return {};  // the program has renamed or removed it
+  if (!stub) return Error{Cause::system, path + " is not the stub", ENOENT};
+  const struct stat status = MCR_TRY(stub->status());
+  const File home = MCR_TRY(File::open(AT_FDCWD, where.directory, O_PATH | O_DIRECTORY));
+  if (rank && FileIdentity(MCR_TRY(home.status())) == rank->identity) return {};
+  MCR_TRY(restart::link_stub(home, begin.part, *stub, path));
+  // If the rank's link is not found, the stub has two links of ours, and its set stays.
+  if (!rank) return {};
+  restart::unlink_stub(rank->containers, begin.part, status);
+  const std::string links(restart::stub_links_directory);
+  (void)restart::system_calls().unlinkat(rank->containers.descriptor(), links.c_str(),
+                                         AT_REMOVEDIR);
+  (void)restart::system_calls().unlinkat(rank->files.descriptor(), rank->name.c_str(),
+                                         AT_REMOVEDIR);
+  return {};
 }
 
 }  // namespace
@@ -67,16 +102,16 @@ void link_repaired_stub(const PartBegin& begin) {
 
 void move_stub_link(const PartBegin& begin, const restart::ContainerName& where,
                     const StubHandles* stubs) {
-  if (!are_stubs_linked(begin)) return;
-  const std::string linked = where_rank_links(begin);
-  if (linked == where.directory) return;
-  const auto found = stubs != nullptr ? stubs->find(begin.part) : StubHandles::Found{};
-  const std::string& path = found.fate == StubHandles::Fate::present ? found.path : begin.path;
-  const auto stub = own_stub_at(path, begin.part);
-  const auto status = stub ? stub->status() : Result<struct stat>(Error{});
-  if (!status || !restart::link_stub(where.directory, begin.part, *stub, path)) return;
-  restart::unlink_stub(linked, begin.part, *status);
-  remove_emptied(begin, linked);
+  // While somebody exchanges directories on the way, the stub is not found for a moment.
+  constexpr int most_turns = 20;
+  constexpr auto pause = std::chrono::milliseconds(5);
+  if (!are_stubs_linked(begin) || where_rank_links(begin) == where.directory) return;
+  for (int turn = 0; turn < most_turns; ++turn) {
+    const auto moved = move_once(begin, where, stubs);
+    const int number = moved ? 0 : moved.error().system_error;
+    if (number != ESTALE && number != ENOENT) return;
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 }  // namespace mcr::aggregation

@@ -72,10 +72,10 @@ Access closed_by_directories(Access access, const File& directory, FileIdentity 
   return access;
 }
 
-KeptOut KeptOut::all() { return {S_IWGRP | S_IWOTH, true}; }
+KeptOut KeptOut::all() { return {S_IWGRP | S_IWOTH, true, true}; }
 
 KeptOut operator|(KeptOut one, KeptOut other) {
-  return {one.writers | other.writers, one.removers || other.removers};
+  return {one.writers | other.writers, one.removers || other.removers, one.owner || other.owner};
 }
 
 KeptOut kept_out(const File& directory, const struct stat& base) {
@@ -88,8 +88,10 @@ KeptOut kept_out(const File& directory, const struct stat& base) {
     // Access lists are not compared: a directory with a list counts as keeping all writers out.
     const bool is_compared = !has_list && !level.has_list;
     const bool is_same_group = level.status.st_gid == base.st_gid;
-    const mode_t lets_write = is_compared ? level.status.st_mode : 0;
-    kept.writers |= writers & ~(is_same_group ? lets_write : lets_write & ~mode_t{S_IWGRP});
+    const mode_t lets = is_compared ? level.status.st_mode & (S_IWGRP | S_IWOTH) : 0;
+    const mode_t lets_write = is_same_group ? lets : lets & ~mode_t{S_IWGRP};
+    kept.writers |= writers & ~lets_write;
+    kept.owner |= base.st_uid != 0 && level.status.st_uid != base.st_uid && lets_write == 0;
     kept.removers |= !is_compared || others_may_only_add(level.status);
   }
   return kept;

@@ -22,10 +22,11 @@ Access closed_by_directories(Access access, const File& directory, FileIdentity 
 /// Users who may write to a directory, but not to all of the directories below it down to some files.
 struct KeptOut {
   mode_t writers = 0;  ///< S_IWGRP, S_IWOTH: who may not write to these directories
-  bool removers =
-      false;  ///< who may write to them, but not remove others' files there (sticky bit)
+  /// Users who may write to these directories, but not remove others' files there (sticky bit).
+  bool removers = false;
+  bool owner = false;  ///< the owner of the upper directory, who may not write to these directories
 
-  [[nodiscard]] bool any() const { return writers != 0 || removers; }
+  [[nodiscard]] bool any() const { return writers != 0 || removers || owner; }
   /// Nothing is known of the directories: they may keep everybody out.
   static KeptOut all();
 };

@@ -129,8 +129,9 @@ Result<std::optional<OpenContainers>> ContainerPlace::open() const {
   // users may be able to write to a directory in between.
   const bool is_beside = below.find('/') == std::string::npos;
   auto beside = is_beside ? std::optional(MCR_TRY(Beside::of(*base, *opened))) : std::nullopt;
-  const bool are_files_closed =
-      beside && from != nullptr && others_may_write(outer) && kept_out(*from, outer).any();
+  const bool are_files_closed = beside && from != nullptr &&
+                                (others_may_write(outer) || !is_believed(outer.st_uid, owner)) &&
+                                kept_out(*from, outer).any();
   if (are_files_closed) beside = beside->for_closed_files();
   return std::optional(OpenContainers(*std::move(opened), owner, beside));
 }

@@ -145,11 +145,19 @@ nlink_t names_of_program(const Stub& stub, const std::string& path, const struct
 }
 
 void unlink_stub(const std::string& containers, const PartId& part, const struct stat& status) {
-  const std::string link = directory_of_links(containers) + "/" + name_of_link(part, status.st_ino);
+  if (const auto home = File::open(AT_FDCWD, containers, O_PATH | O_DIRECTORY))
+    unlink_stub(*home, part, status);
+}
+
+void unlink_stub(const File& containers, const PartId& part, const struct stat& status) {
+  const auto links = open_beneath(containers.descriptor(), std::string(stub_links_directory),
+                                  O_PATH | O_DIRECTORY);
+  const std::string link = name_of_link(part, status.st_ino);
   struct stat there {};
-  if (system_calls().fstatat(AT_FDCWD, link.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+  if (links &&
+      system_calls().fstatat(links->descriptor(), link.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
       is_same(there, status))
-    (void)system_calls().unlinkat(AT_FDCWD, link.c_str(), 0);
+    (void)system_calls().unlinkat(links->descriptor(), link.c_str(), 0);
 }
 
 Result<StubLinks> StubLinks::list(const std::string& containers) {

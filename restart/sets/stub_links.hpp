@@ -39,6 +39,8 @@ Result<void> link_stub(const File& containers, const PartId& part, const File& s
 /// Removes our link to this file, if there is one. Call it before other data than the stub is
 /// written into the file.
 void unlink_stub(const std::string& containers, const PartId& part, const struct stat& status);
+/// The same for an open directory of containers.
+void unlink_stub(const File& containers, const PartId& part, const struct stat& status);
 
 /// Returns our link to the stub at `path`, if the stub has no other names than that link and `path`. The program may have
 /// removed `path`.

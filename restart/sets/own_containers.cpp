@@ -321,16 +321,19 @@ std::optional<std::string> refusal_of_containers(const std::string& base,
   if (auto why = refusal_of_containers(base, container_dir)) return why;
   const std::string directory = base + "/" + std::string(container_dir);
   struct stat status {};
+  // Most directories of containers do not exist yet, or are closed: this costs one call.
+  if (system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+      (is_believed(status.st_uid, ::geteuid()) && !others_may_write(status)))
+    return std::nullopt;
   const auto above = parent_directory(directory);
   const auto outer = above ? above->status() : Result<struct stat>(above.error());
-  const bool is_there =
-      outer && system_calls().fstatat(above->descriptor(), name_of(directory).c_str(), &status,
-                                      AT_SYMLINK_NOFOLLOW) == 0;
-  const bool is_closed = is_believed(status.st_uid, ::geteuid()) && !others_may_write(status);
-  if (!is_there || is_closed) return std::nullopt;
+  if (!outer) return std::nullopt;
   const KeptOut kept = kept_out(files, *outer);
   const auto opened = open_beneath(above->descriptor(), name_of(directory), O_PATH | O_DIRECTORY);
-  if (!opened || !is_more_open(status, kept) ||
+  const auto there = opened ? opened->status() : Result<struct stat>(opened.error());
+  if (!there) return std::nullopt;
+  status = *there;
+  if (!is_more_open(status, kept) ||
       may_get_mode(*opened, status, closed_mode(status.st_mode, kept)))
     return std::nullopt;
   return more_open(directory, status).message;

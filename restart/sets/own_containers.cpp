@@ -206,29 +206,6 @@ bool may_be_closed(const std::string& directory) {
   return status && status->st_uid == ::geteuid() && is_empty(*opened);
 }
 
-/// As refusal_of_containers(), for one directory on the way; `is_last`: the containers lie in it.
-std::optional<std::string> refusal_of_one(const std::string& directory, bool is_last) {
-  struct stat status {};
-  if (system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-      (!is_last && !S_ISLNK(status.st_mode)))
-    return std::nullopt;
-  if (S_ISDIR(status.st_mode) &&
-      ::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0 &&
-      (errno == EACCES || errno == EROFS)) {
-    return system_error("cannot put files into", directory).message +
-           "; make it writable, or name another directory with container_dir=";
-  }
-  const bool is_plain = S_ISDIR(status.st_mode) && is_believed(status.st_uid, ::geteuid()) &&
-                        !others_may_write(status);
-  if (is_plain) return std::nullopt;
-  const auto above = parent_directory(directory);
-  const auto opened =
-      above ? open_usable(*above, directory, Link::refused) : Result<File>(above.error());
-  if (opened || opened.error().system_error != EPERM || may_be_closed(directory))
-    return std::nullopt;
-  return opened.error().message;
-}
-
 /// Returns the mode with which a directory of containers keeps these users out.
 mode_t closed_mode(mode_t mode, const KeptOut& kept) {
   const mode_t closed = mode & 07777 & ~kept.writers;
@@ -259,6 +236,39 @@ Error more_open(const std::string& path, const struct stat& status) {
           "files; name another directory with container_dir=, or let its owner see what is "
           "in it and close it (chmod go-w)",
       EPERM};
+}
+
+/// As refusal_of_containers(), for one directory on the way; `is_last`: the containers lie in it.
+std::optional<std::string> refusal_of_one(const std::string& directory, bool is_last,
+                                          const File& files) {
+  struct stat status {};
+  if (system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+      (!is_last && !S_ISLNK(status.st_mode)))
+    return std::nullopt;
+  if (S_ISDIR(status.st_mode) &&
+      ::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0 &&
+      (errno == EACCES || errno == EROFS)) {
+    return system_error("cannot put files into", directory).message +
+           "; make it writable, or name another directory with container_dir=";
+  }
+  const bool is_plain = S_ISDIR(status.st_mode) && is_believed(status.st_uid, ::geteuid()) &&
+                        !others_may_write(status);
+  if (is_plain) return std::nullopt;
+  const auto above = parent_directory(directory);
+  const auto opened =
+      above ? open_usable(*above, directory, Link::refused) : Result<File>(above.error());
+  if (!opened) {
+    const bool is_refused = opened.error().system_error == EPERM && !may_be_closed(directory);
+    return is_refused ? std::optional(opened.error().message) : std::nullopt;
+  }
+  const auto outer = above->status();
+  const auto inner = opened->status();
+  if (!is_last || !outer || !inner) return std::nullopt;
+  const KeptOut kept = kept_out(files, *outer);
+  if (!is_more_open(*inner, kept) ||
+      may_get_mode(*opened, *inner, closed_mode(inner->st_mode, kept)))
+    return std::nullopt;
+  return more_open(directory, *inner).message;
 }
 
 }  // namespace
@@ -305,38 +315,15 @@ Result<File> make_in_own_containers(const File& containers, const std::string& n
 }
 
 std::optional<std::string> refusal_of_containers(const std::string& base,
-                                                 std::string_view container_dir) {
+                                                 std::string_view container_dir,
+                                                 const File& files) {
   const std::string directory = base + "/" + std::string(container_dir);
   for (std::size_t end = directory.find('/', base.size() + 1);;
        end = directory.find('/', end + 1)) {
-    const std::string above = directory.substr(0, end);
-    if (auto why = refusal_of_one(above, end == std::string::npos)) return why;
-    if (end == std::string::npos) return std::nullopt;
+    const bool is_last = end == std::string::npos;
+    if (auto why = refusal_of_one(directory.substr(0, end), is_last, files)) return why;
+    if (is_last) return std::nullopt;
   }
-}
-
-std::optional<std::string> refusal_of_containers(const std::string& base,
-                                                 std::string_view container_dir,
-                                                 const File& files) {
-  if (auto why = refusal_of_containers(base, container_dir)) return why;
-  const std::string directory = base + "/" + std::string(container_dir);
-  struct stat status {};
-  // Most directories of containers do not exist yet, or are closed: this costs one call.
-  if (system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-      (is_believed(status.st_uid, ::geteuid()) && !others_may_write(status)))
-    return std::nullopt;
-  const auto above = parent_directory(directory);
-  const auto outer = above ? above->status() : Result<struct stat>(above.error());
-  if (!outer) return std::nullopt;
-  const KeptOut kept = kept_out(files, *outer);
-  const auto opened = open_beneath(above->descriptor(), name_of(directory), O_PATH | O_DIRECTORY);
-  const auto there = opened ? opened->status() : Result<struct stat>(opened.error());
-  if (!there) return std::nullopt;
-  status = *there;
-  if (!is_more_open(status, kept) ||
-      may_get_mode(*opened, status, closed_mode(status.st_mode, kept)))
-    return std::nullopt;
-  return more_open(directory, status).message;
 }
 
 Result<void> close_to(const KeptOut& kept, const File& containers, const std::string& path) {

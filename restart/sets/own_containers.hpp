@@ -39,14 +39,10 @@ Result<MadeContainers> make_open_containers(const File& directory, const std::st
 /// Makes a directory in a directory of containers, such as set-natives/, in the same way.
 Result<File> make_in_own_containers(const File& containers, const std::string& name);
 
-/// Returns why no container may be put into the directory `container_dir` of `base`: a symbolic link lies in its
-/// place or on the way from `base`, this user may not write to it, or other users could remove or replace the
-/// container. Returns nothing if containers may be put there, if the directory does not exist, or if neither can be
-/// determined.
-std::optional<std::string> refusal_of_containers(const std::string& base,
-                                                 std::string_view container_dir);
-/// The same for the containers of files in the directory `files`. Also refuses a directory of containers that close_to()
-/// would refuse.
+/// Returns why no container of files in the directory `files` may be put into the directory `container_dir` of `base`: a
+/// symbolic link lies in its place or on the way from `base`, this user may not write to it, other users could remove or
+/// replace the container, or close_to() would refuse it. Returns nothing if containers may be put there, if the directory
+/// does not exist, or if neither can be determined.
 std::optional<std::string> refusal_of_containers(const std::string& base,
                                                  std::string_view container_dir, const File& files);
 

@@ -169,9 +169,7 @@ bool opens_existing(const OpenRequest& request) {
          ::stat(request.name.c_str(), &status) == 0;
 }
 
-Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& asked) {
-  OpenRequest request = asked;
-  if (opens_existing(request)) request.create = false;
+Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request) {
   if (request.create && request.truncate && !request.exclusive) {
     auto created = create_in_place_of_member(request);
     if (created && *created != nullptr) return created;
@@ -244,6 +242,11 @@ Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
                        "files are written natively: " + staged.error().message);
     }
     return native;
+  }
+  if (opens_existing(request)) {
+    OpenRequest existing = request;
+    existing.create = false;
+    return open_by_content(existing);
   }
   return open_by_content(request);
 }

@@ -33,8 +33,8 @@ std::map<restart::PartId, std::string> search_stubs(const std::string& root, Wan
 /// Returns the directory that contains `path` or, if that is gone, the nearest existing directory
 /// above it.
 std::string nearest_directory(std::string path);
-/// Returns where to search for the part's stub, nearest first: in the directories above its path in which this user may
-/// rename, at most four. The program, or a member of a project, may have renamed any directory in them.
+/// Returns where to search for the part's stub, nearest first: in the parent of its directory, and in at most three
+/// directories above that in which this user may rename. Any directory in them may have been renamed.
 std::vector<std::string> roots_of_search(const restart::PartBegin& begin);
 
 }  // namespace mcr::aggregation

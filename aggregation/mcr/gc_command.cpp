@@ -142,8 +142,8 @@ RunCommand declare_gc(CLI::App& app) {
                "remove the containers; without this option they are only listed");
   app.footer(
       "A set is kept while one of its stubs, or a copy of one, lies below DIR or below the "
-      "directory "
-      "that its ranks share.\nIf the set was written with gc=on, it is also kept while a stub that "
+      "directory that its ranks share.\nIf the set was written with gc=on, it is also kept while a "
+      "stub that "
       "was moved or linked elsewhere exists. Without\ngc=on, mcr does not find stubs that were "
       "moved elsewhere: check the list before you use --remove. A copy of a\nstub elsewhere keeps "
       "nothing.\nExit codes: 0 done, 1 a container could not be removed; 2 as for every command.");

@@ -77,9 +77,9 @@ struct DrainTimes {
   DrainTrace trace;
 };
 
-/// Encodes and stores all frames of `plan`; `encodings` is indexed by dataset. `sums` gets the bytes of variables. `reads`, `sums` and
-/// `sink.place` are each called by one thread at a time. The first error of any step ends the run and is
-/// returned. When this returns, no write is in flight.
+/// Encodes and stores all frames of `plan`; `encodings` is indexed by dataset. `sums` gets all fetched
+/// bytes but those of skeletons. `reads`, `sums` and `sink.place` are each called by one thread at a
+/// time. The first error of any step ends the run and is returned. When this returns, no write is in flight.
 Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads, PartSums& sums,
                          const std::vector<Encoding>& encodings, const DrainOptions& options,
                          const FrameSink& sink);

@@ -19,12 +19,11 @@ Result<File> open_directory_of(const std::string& path, FileIdentity file);
 /// owner gets access.
 Access closed_by_directories(Access access, const File& directory, FileIdentity base);
 
-/// Users who may write to a directory, but not to all of the directories below it down to some files.
+/// Who may write to a directory `base`, but not to the directories below it in which the program's files lie.
 struct KeptOut {
-  mode_t writers = 0;  ///< S_IWGRP, S_IWOTH: who may not write to these directories
-  /// Users who may write to these directories, but not remove others' files there (sticky bit).
-  bool removers = false;
-  bool owner = false;  ///< the owner of the upper directory, who may not write to these directories
+  mode_t writers = 0;     ///< S_IWGRP: the group, S_IWOTH: all other users
+  bool removers = false;  ///< they may add files below, but remove only their own (sticky bit)
+  bool owner = false;     ///< the owner of `base`
 
   [[nodiscard]] bool any() const { return writers != 0 || removers || owner; }
   /// Nothing is known of the directories: they may keep everybody out.
@@ -32,13 +31,12 @@ struct KeptOut {
 };
 KeptOut operator|(KeptOut one, KeptOut other);
 
-/// Returns which users who may write to `base` are kept out by a directory between `base` and `directory`, or by
-/// `directory` itself.
+/// Looks at `directory`, and at each directory between it and `base`.
 KeptOut kept_out(const File& directory, const struct stat& base);
 
-/// True if other users may move this directory, or one above it, into a directory of their own: they may write to it, and
-/// may rename it in the directory above, as its owner or one of its writers. (A user who may only rename it cannot take it
-/// away.) True also if that cannot be determined.
+/// True if other users may take this directory, or one above it, away: they may write to it, and they may rename it,
+/// because they own the directory above or may write to that. A user who may only rename it can move it nowhere
+/// else. True also if that cannot be determined.
 bool others_may_move(const std::string& directory);
 
 /// True if `base` is `directory` or lies above it.

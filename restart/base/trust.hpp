@@ -102,13 +102,13 @@ class Beside {
   /// move other users' files there under any name. So only three kinds of users may write there: `owner`,
   /// root, and users who can remove the files in `outer` anyway.
   [[nodiscard]] bool adders_may_remove(uid_t owner) const;
-  /// Returns this Beside for files in a directory below `outer` that keeps out users who may write to `outer`
-  /// (closed_directories.hpp). These users, and the owner of `outer`, could not have replaced the files.
+  /// Returns the Beside for files in closed directories below `outer`: users who may write to `outer`, or own
+  /// it, may not write there (KeptOut), so they could not have replaced these files.
   [[nodiscard]] Beside for_closed_files() const;
 
   /// True if `outer` is one directory of several users without a sticky bit, so that each of them may
-  /// replace the others' files, and if `inner` is no more open. Never for closed files. It then does not matter which of these
-  /// users owns a file in `inner`.
+  /// replace the others' files, and if `inner` is no more open. It then does not matter which of these
+  /// users owns a file in `inner`. Never true for closed files.
   [[nodiscard]] bool is_shared_by_all() const;
   /// True if each user who may write to `outer` may also remove files in `inner`, and if `outer` belongs to
   /// `owner` or to root.

@@ -96,10 +96,10 @@ int StubHandles::descriptor() const {
 
 void StubHandles::receive() {
   const std::lock_guard lock(mutex_);
+  release_removed();
   if (!socket_) return;
   for (auto& message : socket_->take())
     hold(message.part, std::move(message.stub), message.modified_ns);
-  release_removed();
   if (stubs_.size() >= look_again_at_) forget_what_left_the_stage();
 }
 
@@ -182,7 +182,7 @@ File StubHandles::take(const PartId& part) {
   if (known == stubs_.end()) return {};
   File stub = std::move(known->second.stub);
   stubs_.erase(known);
-  keep_former(stub);
+  keep_former(second_descriptor(stub));
   return stub;
 }
 
@@ -190,7 +190,7 @@ void StubHandles::forget(const PartId& part) {
   const std::lock_guard lock(mutex_);
   const auto known = stubs_.find(part);
   if (known == stubs_.end()) return;
-  keep_former(known->second.stub);
+  keep_former(std::move(known->second.stub));
   stubs_.erase(known);
 }
 
@@ -201,12 +201,10 @@ File StubHandles::open_again(const PartId& part) const {
   return second_descriptor(known->second.stub);
 }
 
-void StubHandles::keep_former(const File& stub) {
-  release_removed();
-  File again = second_descriptor(stub);
-  if (!again.is_open()) return;
+void StubHandles::keep_former(File stub) {
+  if (!stub.is_open()) return;
   if (former_.size() == most_former) former_.pop_front();
-  former_.push_back({std::move(again), {}});
+  former_.push_back({std::move(stub), {}});
 }
 
 void StubHandles::release_removed() {

@@ -105,8 +105,8 @@ class StubHandles {
 
   void hold(const restart::PartId& part, restart::File stub,
             std::optional<std::uint64_t> stub_written_ns);
-  void keep_former(const restart::File& stub);
-  void release_removed();
+  void keep_former(restart::File stub);
+  void release_removed();  ///< in each round of the leader, by receive()
   void forget_what_left_the_stage();
   [[nodiscard]] std::shared_ptr<restart::File> directory_of(const std::string& path);
 

@@ -47,4 +47,10 @@ bool lets_named_write(ByteSpan list);
 /// `above` is the access list of the directory above (may be empty), `status_above` its status.
 bool lets_more_write(ByteSpan list, ByteSpan above, const struct stat& status_above);
 
+/// True if a user or group whom `above`, the access list of the directory above, lets not write could write to
+/// the directory below: as members of its group, as others, or because `list`, its own access list, lets
+/// them. `status` is that of the directory below.
+bool lets_shut_out_write(ByteSpan list, const struct stat& status, ByteSpan above,
+                         const struct stat& status_above);
+
 }  // namespace mcr::restart

@@ -69,6 +69,8 @@ Result<Beside> Beside::of(const File& outer, const File& inner) {
   beside.has_outer_list_ = !outer_list.empty();
   const Bytes inner_list = list_of(inner);
   beside.lets_more_write_ = lets_more_write(inner_list, outer_list, beside.outer_);
+  beside.lets_shut_out_write_ =
+      lets_shut_out_write(inner_list, beside.inner_, outer_list, beside.outer_);
   beside.lets_named_write_ = lets_named_write(inner_list);
   return beside;
 }

@@ -163,24 +163,28 @@ bool Beside::may_be_used() const {
 }
 
 bool Beside::is_no_more_open() const {
+  const bool is_same_group = inner_.st_gid == outer_.st_gid;
   const bool group = (inner_group_ & write_and_enter) == write_and_enter;
-  const bool group_above =
-      (outer_group_ & write_and_enter) == write_and_enter && inner_.st_gid == outer_.st_gid;
+  const bool group_above = (outer_group_ & write_and_enter) == write_and_enter;
   const bool others = may_write(inner_, S_IWOTH, S_IXOTH);
   const bool others_above = may_write(outer_, S_IWOTH, S_IXOTH);
-  if ((group && !group_above && !others_above) || (others && !others_above)) return false;
-  if (lets_more_write_ && !others_above) return false;
+  // Others may write to `outer` but its group may not: members of the group are others in a directory of
+  // another group.
+  const bool all_above = others_above && group_above;
+  if (group && !(is_same_group ? group_above : all_above)) return false;
+  if (others && !(is_same_group ? others_above : all_above)) return false;
+  if (lets_shut_out_write_ || (lets_more_write_ && !others_above)) return false;
   return !others_may_only_add(outer_) || !others_may_add();
 }
 
 mode_t mode_beside(const struct stat& outer) {
   mode_t mode = 0777;
   if (others_may_only_add(outer)) mode &= ~others_write;
-  const bool all_write = may_write(outer, S_IWOTH, S_IXOTH);
   const bool keeps_group = (outer.st_mode & S_ISGID) != 0 || outer.st_gid == ::getegid();
-  const bool group_writes = all_write || (keeps_group && may_write(outer, S_IWGRP, S_IXGRP));
-  if (!group_writes) mode &= ~static_cast<mode_t>(S_IWGRP);
-  if (!all_write) mode &= ~static_cast<mode_t>(S_IWOTH);
+  const bool group_above = may_write(outer, S_IWGRP, S_IXGRP);
+  const bool others_above = may_write(outer, S_IWOTH, S_IXOTH);
+  if (!group_above || !(keeps_group || others_above)) mode &= ~static_cast<mode_t>(S_IWGRP);
+  if (!others_above || !(keeps_group || group_above)) mode &= ~static_cast<mode_t>(S_IWOTH);
   if ((outer.st_mode & S_IXGRP) == 0) mode &= ~static_cast<mode_t>(S_IRWXG);
   if ((outer.st_mode & S_IXOTH) == 0) mode &= ~static_cast<mode_t>(S_IRWXO);
   return is_sticky(outer) ? mode | S_ISVTX : mode;

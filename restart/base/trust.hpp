@@ -144,6 +144,8 @@ class Beside {
   bool has_outer_list_ = false;  ///< `outer` has an access list
   /// The access list of `inner` lets users write to it who may not write to `outer`.
   bool lets_more_write_ = false;
+  /// `inner` lets users write to it whom the access list of `outer` shuts out.
+  bool lets_shut_out_write_ = false;
   /// The access list of `inner` lets a user or group that it names write to it.
   bool lets_named_write_ = false;
 };

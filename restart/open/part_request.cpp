@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/name_text.hpp"
@@ -54,9 +55,10 @@ Result<File> open_home(const std::string& directory) {
 
 }  // namespace
 
-PartRequest::PartRequest(std::string directory, const std::string& node, const std::string& launch,
-                         const PartId& part, PartWish wish)
+PartRequest::PartRequest(std::string directory, File files, const std::string& node,
+                         const std::string& launch, const PartId& part, PartWish wish)
     : directory_(std::move(directory)),
+      files_(std::move(files)),
       bell_(bell_name(node, launch)),
       request_(request_name(part, wish)) {}
 
@@ -72,6 +74,12 @@ void PartRequest::ring() {
     auto home = make_open_containers(above_, name_of(directory_));
     if (!home) return;
     made_home_ = home->is_new;
+    const auto outer = above_.status();
+    const KeptOut kept = files_.is_open() && outer ? kept_out(files_, *outer) : KeptOut::all();
+    if (made_home_ && !close_to(kept, home->directory, directory_)) {
+      (void)system_calls().unlinkat(above_.descriptor(), name_of(directory_).c_str(), AT_REMOVEDIR);
+      return;
+    }
     home_ = std::move(home->directory);
   }
   if (make_file(home_, request_)) {

@@ -23,9 +23,10 @@ enum class PartWish { native, container };
 
 class PartRequest {
  public:
-  /// Creates no file yet. `directory`: where containers of the part's set go; the first ring() makes
-  /// it if it is missing.
-  PartRequest(std::string directory, const std::string& node, const std::string& launch,
+  /// Creates no file yet. `directory`: where containers of the part's set go; if it is missing, the first
+  /// ring() makes it, as closed as the directory `files`, in which the part's file lies. If `files` is not
+  /// open, only this user may write to it.
+  PartRequest(std::string directory, File files, const std::string& node, const std::string& launch,
               const PartId& part, PartWish wish);
   /// Removes the request and, if this request made it, the directory.
   ~PartRequest();
@@ -40,6 +41,7 @@ class PartRequest {
   void remove();
 
   std::string directory_;  ///< its path, used by the first ring() only
+  File files_;
   std::string bell_;
   std::string request_;
   // Another user may rename the directories on the path during the wait. So files are made and removed

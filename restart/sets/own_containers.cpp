@@ -118,8 +118,10 @@ Result<void> close_as_far(const File& parent, const File& directory) {
   const mode_t wanted = mode_beside(MCR_TRY(status_with_own_group(parent)));
   for (const char* list : {access_list_name, default_list_name})
     (void)system_calls().fremovexattr(directory.descriptor(), list);
-  const mode_t mode =
+  mode_t mode =
       (inner.st_mode & wanted) | (wanted & S_ISVTX) | (inner.st_mode & (S_ISVTX | S_ISGID));
+  // A mode cannot express whom the list of `parent` shuts out.
+  if (has_access_list(parent)) mode &= ~mode_t{S_IWGRP | S_IWOTH};
   (void)system_calls().fchmod(directory.descriptor(), mode & 07777);
   if (is_empty(directory)) return {};
   (void)system_calls().fchmod(directory.descriptor(), inner.st_mode & 07777);

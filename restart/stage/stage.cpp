@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <iterator>
 #include <vector>
@@ -278,17 +279,19 @@ Result<void> LaunchDirectory::write_notice(const Notice& notice) const {
 
 LaunchDirectory::Notice LaunchDirectory::notice() const {
   const auto file = File::open(descriptor(), notice_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  const auto content = file ? file->read_all(64) : Result<Bytes>(file.error());
-  const auto status = content ? file->status() : Result<struct stat>(content.error());
-  if (!status || content->size() < 16) return {};
+  // Every create reads the notice, so this takes as few calls as possible.
+  std::array<std::byte, 40> content{};
+  const auto size = file ? file->read_some_at(0, content) : Result<std::size_t>(file.error());
+  const auto status = size ? file->status() : Result<struct stat>(size.error());
+  if (!status || *size < 16) return {};
   Notice notice;
-  notice.stage_bytes = little_endian(load<std::uint64_t>(content->data()));
-  notice.commit_failed = load<std::uint64_t>(content->data() + 8) != 0;
-  if (content->size() >= 24)  // not from a leader of an earlier build
-    notice.automatic_limit = little_endian(load<std::uint64_t>(content->data() + 16));
-  if (content->size() >= 40) {
-    notice.sets_behind = little_endian(load<std::uint64_t>(content->data() + 24));
-    notice.seen_ns = little_endian(load<std::uint64_t>(content->data() + 32));
+  notice.stage_bytes = little_endian(load<std::uint64_t>(content.data()));
+  notice.commit_failed = load<std::uint64_t>(content.data() + 8) != 0;
+  if (*size >= 24)  // not from a leader of an earlier build
+    notice.automatic_limit = little_endian(load<std::uint64_t>(content.data() + 16));
+  if (*size >= 40) {
+    notice.sets_behind = little_endian(load<std::uint64_t>(content.data() + 24));
+    notice.seen_ns = little_endian(load<std::uint64_t>(content.data() + 32));
   }
   notice.written_ns = modified_ns(*status);
   return notice;

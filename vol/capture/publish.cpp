@@ -143,7 +143,10 @@ Result<void> replace_old(StagedPart& part, const restart::File& home) {
     return written;
   };
   const std::string word = part.begin.part.text();
-  if (const auto waiting = waiting_directory(part)) {
+  // A new file in the directory of containers may not get the old file's group, and then it loses the access list too.
+  const auto old = part.at_path.status();
+  const auto waiting = waiting_directory(part);
+  if (waiting && old && restart::can_have_group(*waiting, old->st_gid)) {
     if (auto done = attempt(waiting->descriptor(), "set-new." + word)) return done;
   }
   auto done = attempt(home.descriptor(), std::string(restart::temporary_prefix) + word);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
@@ -74,8 +75,10 @@ std::optional<restart::PartRequest> request_for(const AwaitedPart& part) {
       restart::container_name(part.stub.masked_names.front(), part.stub.container_directory,
                               part.stub.launch, part.stub.sequence);
   if (!part.path.starts_with(where.base == "/" ? "/" : where.base + "/")) return std::nullopt;
+  auto files = restart::open_directory_of(part.path, restart::FileIdentity(*status));
   return std::optional<restart::PartRequest>(
-      std::in_place, where.directory, part.stub.node, part.stub.launch, part.stub.part,
+      std::in_place, where.directory, files ? *std::move(files) : restart::File(), part.stub.node,
+      part.stub.launch, part.stub.part,
       must_become_native(part) ? restart::PartWish::native : restart::PartWish::container);
 }
 

@@ -61,3 +61,41 @@ TEST_CASE("a list lets a named user write who may not write to the directory abo
   above.st_mode = 0775;
   CHECK_FALSE(lets_more_write(made_list({{Tag::group, 7, 2}}), {}, above));
 }
+
+TEST_CASE("a directory lets a user write whom the list of the directory above shuts out") {
+  struct stat above {};
+  above.st_mode = 0775;
+  above.st_uid = 1;
+  above.st_gid = 2;
+  struct stat below = above;
+  below.st_uid = 3;
+  const auto of_user = [](std::uint16_t rights) {
+    return made_list({{Tag::user, rights, 1000}, {Tag::own_group, 7, 0}, {Tag::mask, 7, 0}});
+  };
+  const Bytes shuts_out = of_user(5);
+  CHECK_FALSE(lets_shut_out_write({}, below, {}, above));
+  CHECK_FALSE(lets_shut_out_write({}, below, of_user(7), above));
+  CHECK(lets_shut_out_write({}, below, shuts_out, above));  // he may be of the group
+  CHECK_FALSE(lets_shut_out_write(shuts_out, below, shuts_out, above));
+  CHECK(lets_shut_out_write(of_user(7), below, shuts_out, above));
+  below.st_mode = 0757;
+  CHECK(lets_shut_out_write({}, below, shuts_out, above));  // as one of the others
+  below.st_mode = 0755;
+  CHECK_FALSE(lets_shut_out_write({}, below, shuts_out, above));
+  CHECK(lets_shut_out_write(made_list({{Tag::group, 7, 9}, {Tag::mask, 7, 0}}), below, shuts_out,
+                            above));
+  // The entries of owners have no effect.
+  below.st_mode = 0775;
+  above.st_uid = 1000;
+  CHECK_FALSE(lets_shut_out_write({}, below, shuts_out, above));
+  above.st_uid = 1;
+  // Members of a group that is shut out may write as members of the owning group in both directories.
+  const Bytes shuts_group_out =
+      made_list({{Tag::group, 5, 1000}, {Tag::own_group, 7, 0}, {Tag::mask, 7, 0}});
+  CHECK_FALSE(lets_shut_out_write({}, below, shuts_group_out, above));
+  below.st_gid = 4;
+  CHECK(lets_shut_out_write({}, below, shuts_group_out, above));
+  below.st_gid = 2;
+  below.st_mode = 0777;
+  CHECK(lets_shut_out_write({}, below, shuts_group_out, above));
+}

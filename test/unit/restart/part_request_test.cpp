@@ -18,7 +18,7 @@ struct Asked {
     REQUIRE(::chmod(containers.c_str(), 01777) == 0);
   }
   [[nodiscard]] PartRequest request(PartWish wish) const {
-    return {containers, "node", "launch", part, wish};
+    return {containers, File(), "node", "launch", part, wish};
   }
   /// The request for a native file, its bell, or any other file of this user under that name.
   void make(const std::string& name, const std::string& content, mode_t mode) const {

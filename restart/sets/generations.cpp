@@ -243,8 +243,21 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
                      [&](const auto& member) { return earlier.members.contains(member.first); });
 }
 
-/// Returns the newest whole generation that was begun before `newest` and covers() its names; null if
-/// there is none.
+/// True if a file of the generation was replaced by an older one: a user has put a checkpoint back that was written
+/// before it. Ranks whose files were not written since then open the older one.
+bool was_taken_back(const Question& question, const Generation& generation) {
+  const std::set<FileNumber> written = numbers_of(generation);
+  return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
+    const auto& [number, there] = entry;
+    if (there.kind != AtName::Kind::stub || there.may_be_planted || !written.contains(number))
+      return false;
+    const Generation* const shown = find(question.generations, there.generation);
+    return shown != nullptr && is_older(*shown, generation);
+  });
+}
+
+/// Returns the newest whole generation that was begun before `newest`, covers() its names and was not taken back;
+/// null if there is none.
 const Generation* whole_before(const Question& question, const Generation& newest) {
   const Generation* before = nullptr;
   if (has_bare_native_file(question, newest)) return before;
@@ -252,7 +265,8 @@ const Generation* whole_before(const Question& question, const Generation& newes
     if (!is_older(earlier, newest) || earlier.damaged) continue;
     if (wholeness(earlier.account) != Wholeness::whole) continue;
     if (!covers(question, earlier, newest)) continue;
-    if (before == nullptr || is_older(*before, earlier)) before = &earlier;
+    const bool is_newer = before == nullptr || is_older(*before, earlier);
+    if (is_newer && !was_taken_back(question, earlier)) before = &earlier;
   }
   return before;
 }

@@ -256,7 +256,8 @@ TEST_CASE("if only some files were renamed to new names, no older set is given")
   CHECK(choice.given == now.name);
 }
 
-TEST_CASE("a set of one file is no earlier set of several ranks, whatever names the files were given") {
+TEST_CASE(
+    "a set of one file is no earlier set of several ranks, whatever names the files were given") {
   auto one = generation("A", 0, 10, {0});
   one.account.is_of_one_file = true;
   const auto now = generation("A", 1, 20, {0, 1});
@@ -361,11 +362,31 @@ TEST_CASE(
   const auto now = whole("A", 1, 30);
   const auto other = whole("B", 0, 40);
   const auto torn = generation("B", 1, 60, {0});
+  // The containers of the set at the other names are gone.
+  const auto gone = whole("C", 0, 10);
   // B-0 is older than A-0 by its time, but A-1 is newer than A-0 by its sequence.
   const auto choice = choose_generation(
-      question({torn, old, other, now}, {shows(torn), shows(other), shows(other), shows(other)}));
+      question({torn, old, other, now}, {shows(torn), shows(gone), shows(gone), shows(gone)}));
   CHECK(choice.kind == Answer::previous);
   CHECK(choice.given == now.name);
+}
+
+TEST_CASE(
+    "a set that a user replaced by an older one is not given, however its files are numbered") {
+  for (const bool by_part : {false, true}) {
+    const auto restored = whole("A", 0, 10);
+    const auto replaced = whole("B", 0, 20);
+    const auto torn = generation("C", 0, 30, {0});
+    auto asked = question({torn, replaced, restored},
+                          {shows(torn), shows(restored), shows(restored), shows(restored)});
+    asked.by_part = by_part;
+    CHECK(choose_generation(asked).kind == Answer::previous);
+    CHECK(choose_generation(asked).given == restored.name);
+    if (by_part) continue;
+    // A stub that another user may have put there takes no set back.
+    for (const FileNumber number : {1, 2, 3}) asked.present[number].may_be_planted = true;
+    CHECK(choose_generation(asked).given == replaced.name);
+  }
 }
 
 TEST_CASE(

@@ -68,7 +68,11 @@ std::string failure_text(const std::string& stage, const LaunchStatus& launch) {
   if (number == 0 || parts.empty()) return failure;
   std::uint64_t bytes = 0;
   for (const WaitingPart& part : parts) bytes += part.bytes;
-  return remedy_text(number, restart::parent_of(parts.front().path), bytes);
+  const std::string directory = restart::parent_of(parts.front().path);
+  // The container may have had to go into another directory, above this one.
+  const bool is_refused = number == EACCES || number == EPERM;
+  if (is_refused && ::access(directory.c_str(), W_OK | X_OK) == 0) return failure;
+  return remedy_text(number, directory, bytes);
 }
 
 nlohmann::json to_json(const LaunchStatus& launch) {

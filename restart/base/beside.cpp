@@ -63,11 +63,11 @@ bool has_default_list(const File& directory) {
 
 Result<Beside> Beside::of(const File& outer, const File& inner) {
   Beside beside(MCR_TRY(outer.status()), MCR_TRY(inner.status()));
-  beside.outer_group_ = MCR_TRY(status_with_own_group(outer)).st_mode & S_IRWXG;
-  beside.inner_group_ = MCR_TRY(status_with_own_group(inner)).st_mode & S_IRWXG;
   const Bytes outer_list = list_of(outer);
   beside.has_outer_list_ = !outer_list.empty();
+  if (beside.has_outer_list_) beside.outer_group_ = rights_of_own_group(outer_list) << 3;
   const Bytes inner_list = list_of(inner);
+  if (!inner_list.empty()) beside.inner_group_ = rights_of_own_group(inner_list) << 3;
   beside.lets_more_write_ = lets_more_write(inner_list, outer_list, beside.outer_);
   beside.lets_shut_out_write_ =
       lets_shut_out_write(inner_list, beside.inner_, outer_list, beside.outer_);

@@ -35,7 +35,7 @@ class StubHandles {
   /// Becomes readable when a rank sends a descriptor; -1 if listen() was not called or failed.
   [[nodiscard]] int descriptor() const;
   /// Receives the descriptors that ranks have sent. A writer sends its stub's descriptor before it
-  /// releases the part's lock.
+  /// releases the part's lock. Also closes the stubs of forgotten parts that were removed.
   void receive();
 
   /// If no rank has sent a descriptor of this part's stub, opens the file at the part's path. Keeps
@@ -106,7 +106,7 @@ class StubHandles {
   void hold(const restart::PartId& part, restart::File stub,
             std::optional<std::uint64_t> stub_written_ns);
   void keep_former(restart::File stub);
-  void release_removed();  ///< in each round of the leader, by receive()
+  void release_removed();  ///< closes former stubs that were removed, and keeps their Removal only
   void forget_what_left_the_stage();
   [[nodiscard]] std::shared_ptr<restart::File> directory_of(const std::string& path);
 

@@ -69,7 +69,7 @@ std::string failure_text(const std::string& stage, const LaunchStatus& launch) {
   std::uint64_t bytes = 0;
   for (const WaitingPart& part : parts) bytes += part.bytes;
   const std::string directory = restart::parent_of(parts.front().path);
-  // The container may have had to go into another directory, above this one.
+  // The files' directory can be written, so another directory refused; the failure names it.
   const bool is_refused = number == EACCES || number == EPERM;
   if (is_refused && ::access(directory.c_str(), W_OK | X_OK) == 0) return failure;
   return remedy_text(number, directory, bytes);

@@ -2,12 +2,15 @@
 #include "restart/base/access_list.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace mcr::restart {
 namespace {
 
 constexpr std::size_t head_bytes = 4;
+constexpr std::uint32_t list_version = 2;
 constexpr mode_t write_and_enter = 03;
 
 struct Entry {
@@ -34,6 +37,33 @@ mode_t mask_of(const std::vector<Entry>& entries) {
   for (const Entry& entry : entries)
     if (entry.tag == Tag::mask) return entry.rights;
   return 07;
+}
+
+/// The entries of the list; if it is empty, those of a list that means the same as `mode`.
+std::vector<Entry> all_entries_of(ByteSpan list, mode_t mode) {
+  if (!list.empty()) return entries_of(list);
+  const auto rights = [&](int shift) { return static_cast<std::uint16_t>((mode >> shift) & 7); };
+  return {{Tag::owner, rights(6)}, {Tag::own_group, rights(3)}, {Tag::others, rights(0)}};
+}
+
+/// Returns the rights of a user who is not the owner (acl(5), "access check algorithm").
+mode_t rights_of(const std::vector<Entry>& entries, gid_t owning_group, std::uint32_t user,
+                 const std::set<std::uint32_t>& member_of) {
+  const mode_t mask = mask_of(entries);
+  const bool is_ignored = mask == 0;  // Linux then ignores named entries
+  mode_t of_groups = 0;
+  mode_t of_others = 0;
+  bool is_member = false;
+  for (const Entry& entry : entries) {
+    if (entry.tag == Tag::user && entry.id == user && !is_ignored) return entry.rights & mask;
+    if (entry.tag == Tag::others) of_others = entry.rights;
+    const bool is_owning = entry.tag == Tag::own_group;
+    if (!is_owning && (entry.tag != Tag::group || is_ignored)) continue;
+    if (!member_of.contains(is_owning ? owning_group : entry.id)) continue;
+    is_member = true;
+    of_groups |= entry.rights & mask;
+  }
+  return is_member ? of_groups : of_others;
 }
 
 bool may_write(mode_t rights) { return (rights & write_and_enter) == write_and_enter; }
@@ -96,35 +126,111 @@ bool lets_more_write(ByteSpan list, ByteSpan above, const struct stat& status_ab
   });
 }
 
-bool lets_shut_out_write(ByteSpan list, const struct stat& status, ByteSpan above,
-                         const struct stat& status_above) {
+bool lets_denied_write(ByteSpan list, const struct stat& status, ByteSpan above,
+                       const struct stat& status_above,
+                       const std::function<bool(uid_t, gid_t)>& may_be_member) {
   const auto entries = entries_of(list);
   const auto entries_above = entries_of(above);
+  const mode_t mask = mask_of(entries);
   const mode_t own_group = entries.empty() ? (status.st_mode >> 3) & 7 : rights_of_own_group(list);
   const bool others_write = may_write(status.st_mode & 7);
-  const bool any_group_writes =
-      may_write(own_group) || std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-        return entry.tag == Tag::group && may_write(entry.rights & mask_of(entries));
-      });
-  // A group's entry shuts its members out of others only: the kernel lets a user write whom the entry of any of
-  // his groups lets write.
-  const bool group_is_another = may_write(own_group) && status.st_gid != status_above.st_gid;
-  const auto could_write = [&](const Entry& shut_out) {
-    const bool is_user = shut_out.tag == Tag::user;
-    if (is_user && (shut_out.id == status.st_uid || shut_out.id == status_above.st_uid))
-      return false;  // the entry of an owner has no effect
-    const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
-      return entry.tag == shut_out.tag && entry.id == shut_out.id;
+  const auto writes_as_member = [&](uid_t user) {
+    const bool by_own_group = may_write(own_group) && may_be_member(user, status.st_gid);
+    return by_own_group || std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+             return entry.tag == Tag::group && may_write(entry.rights & mask) &&
+                    may_be_member(user, entry.id);
+           });
+  };
+  // A group's entry denies only what its members would get as others: the kernel lets a user write if
+  // the entry of any of his groups does.
+  const bool another_group_writes = may_write(own_group) && status.st_gid != status_above.st_gid;
+  const auto could_write = [&](const Entry& denied) {
+    const bool is_user = denied.tag == Tag::user;
+    if (is_user && (denied.id == status.st_uid || denied.id == status_above.st_uid)) return false;
+    const auto here = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+      return entry.tag == denied.tag && entry.id == denied.id;
     });
-    const bool is_named_here = same != entries.end();
-    if (is_named_here && may_write(same->rights & mask_of(entries))) return true;
-    if (is_user) return !is_named_here && (any_group_writes || others_write);
-    return group_is_another || (!is_named_here && others_write);
+    if (here != entries.end() && may_write(here->rights & mask)) return true;
+    if (is_user) return here == entries.end() && (others_write || writes_as_member(denied.id));
+    return another_group_writes || (here == entries.end() && others_write);
   };
   return std::any_of(entries_above.begin(), entries_above.end(), [&](const Entry& entry) {
     return entry.is_named() && !may_write(entry.rights & mask_of(entries_above)) &&
            could_write(entry);
   });
+}
+
+bool denies_write_to(ByteSpan list, uid_t user) {
+  const auto entries = entries_of(list);
+  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return entry.tag == Tag::user && entry.id == user &&
+           !may_write(entry.rights & mask_of(entries));
+  });
+}
+
+Bytes list_for_foreign_group(ByteSpan list, mode_t mode, gid_t group) {
+  constexpr std::uint32_t no_id = 0xFFFFFFFF;
+  auto entries = all_entries_of(list, mode);
+  std::uint16_t rights = 0;
+  bool has_mask = false;
+  for (Entry& entry : entries) {
+    if (entry.tag == Tag::own_group) rights = std::exchange(entry.rights, std::uint16_t{0});
+    has_mask = has_mask || entry.tag == Tag::mask;
+  }
+  const auto named = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return entry.tag == Tag::group && entry.id == group;
+  });
+  if (named != entries.end()) named->rights = static_cast<std::uint16_t>(named->rights | rights);
+  if (named == entries.end()) entries.push_back({Tag::group, rights, group});
+  if (!has_mask) entries.push_back({Tag::mask, static_cast<std::uint16_t>((mode >> 3) & 7), no_id});
+  // The kernel refuses another order.
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& one, const Entry& other) {
+    return std::pair(one.tag, one.is_named() ? one.id : 0) <
+           std::pair(other.tag, other.is_named() ? other.id : 0);
+  });
+  Bytes out;
+  Writer writer(out);
+  writer.u32(list_version);
+  for (const Entry& entry : entries) {
+    writer.u16(static_cast<std::uint16_t>(entry.tag));
+    writer.u16(entry.rights);
+    writer.u32(entry.is_named() ? entry.id : no_id);
+  }
+  return out;
+}
+
+bool lets_all_enter(const struct stat& directory, ByteSpan directory_list, mode_t file_mode,
+                    gid_t file_group, ByteSpan file_list) {
+  constexpr std::size_t most_groups = 8;
+  const auto file = all_entries_of(file_list, file_mode);
+  const auto above = all_entries_of(directory_list, directory.st_mode);
+  // Two users are alike if neither list names them and they are in the same of these groups.
+  std::set<std::uint32_t> users{directory.st_uid};
+  std::set<std::uint32_t> groups{file_group, directory.st_gid};
+  for (const auto* entries : {&file, &above}) {
+    for (const Entry& entry : *entries) {
+      if (entry.tag == Tag::user) users.insert(entry.id);
+      if (entry.tag == Tag::group) groups.insert(entry.id);
+    }
+  }
+  if (groups.size() > most_groups) return false;
+  std::uint32_t any_user = 0;
+  while (users.contains(any_user)) ++any_user;
+  users.insert(any_user);
+  const std::vector<std::uint32_t> all_groups(groups.begin(), groups.end());
+  for (unsigned subset = 0; subset < 1U << all_groups.size(); ++subset) {
+    std::set<std::uint32_t> member_of;
+    for (std::size_t i = 0; i < all_groups.size(); ++i)
+      if ((subset >> i & 1U) != 0) member_of.insert(all_groups[i]);
+    for (const std::uint32_t user : users) {
+      const bool uses = (rights_of(file, file_group, user, member_of) & 06) != 0;
+      const mode_t rights = user == directory.st_uid
+                                ? (directory.st_mode >> 6) & 7
+                                : rights_of(above, directory.st_gid, user, member_of);
+      if (uses && (rights & 01) == 0) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace mcr::restart

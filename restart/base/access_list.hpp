@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 
 #include "codecs/base/bytes.hpp"
 
@@ -47,10 +48,25 @@ bool lets_named_write(ByteSpan list);
 /// `above` is the access list of the directory above (may be empty), `status_above` its status.
 bool lets_more_write(ByteSpan list, ByteSpan above, const struct stat& status_above);
 
-/// True if a user or group whom `above`, the access list of the directory above, lets not write could write to
-/// the directory below: as members of its group, as others, or because `list`, its own access list, lets
-/// them. `status` is that of the directory below.
-bool lets_shut_out_write(ByteSpan list, const struct stat& status, ByteSpan above,
-                         const struct stat& status_above);
+/// True if `above`, the access list of the directory above, denies write permission to a user or group
+/// who could write to the directory below: as a member of its group, as one of the others, or by its own
+/// list `list`. `status` is that of the directory below; its owner does not count here
+/// (denies_write_to()). `may_be_member` says whether a user may be a member of a group.
+bool lets_denied_write(ByteSpan list, const struct stat& status, ByteSpan above,
+                       const struct stat& status_above,
+                       const std::function<bool(uid_t, gid_t)>& may_be_member);
+
+/// True if the list names the user and does not let him write.
+bool denies_write_to(ByteSpan list, uid_t user);
+
+/// Returns the list for a file that cannot be given its group: `group`, as a named group, gets the rights of the
+/// owning group, and the owning group gets none. So no later chmod() lets in a group that the file should not
+/// have. `list` may be empty; then `mode` has the rights.
+Bytes list_for_foreign_group(ByteSpan list, mode_t mode, gid_t group);
+
+/// True if each user, beside the file's owner, who may read or write a file may also enter a directory. The file
+/// is given by its mode, group and list (may be empty), the directory by its status and list.
+bool lets_all_enter(const struct stat& directory, ByteSpan directory_list, mode_t file_mode,
+                    gid_t file_group, ByteSpan file_list);
 
 }  // namespace mcr::restart

@@ -152,7 +152,13 @@ Access within(const Access& access, const Access& limit) {
     return one;
   };
   const Access own = readers(access);
-  return common_access({own, readers(limit)}) == own ? access : common_access({access, limit});
+  if (common_access({own, readers(limit)}) == own) return access;
+  Access narrowed = common_access({access, limit});
+  // The list stays, so that a later chmod() lets nobody in whom it shuts out. Until then nobody but the owner has
+  // rights.
+  if (narrowed.list.empty() && !access.list.empty())
+    narrowed.list = list_with_mode(access.list, narrowed.mode);
+  return narrowed;
 }
 
 Access without_list(Access access) {
@@ -177,6 +183,9 @@ Result<void> give_access(const File& file, const Access& access) {
       now.st_gid == access.group ||
       system_calls().fchown(file.descriptor(), static_cast<uid_t>(-1), access.group) == 0;
   if (!has_group) {
+    const Bytes foreign = list_for_foreign_group(list, mode, access.group);
+    if (set_attribute(file, access_list_name, list_with_mode(foreign, mode)))
+      return set_mode(file, mode);
     const mode_t both = list.empty() ? group_bits(mode) & other_bits(mode) : 0;
     mode = with(mode, both, both);
     list.clear();

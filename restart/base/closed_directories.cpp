@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "restart/base/access_list.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
 
@@ -21,7 +22,9 @@ constexpr std::size_t most_levels = 256;
 
 struct Level {
   struct stat status {};
-  bool has_list = false;
+  Bytes list;  ///< empty: no access list
+
+  [[nodiscard]] bool has_list() const { return !list.empty(); }
 };
 
 /// Returns the directories from `directory` up to `base`; nothing if `base` is not above
@@ -35,7 +38,7 @@ std::optional<std::vector<Level>> levels_up_to(const File& directory, FileIdenti
     const bool is_root =
         !levels.empty() && FileIdentity(levels.back().status) == FileIdentity(*status);
     if (is_root && FileIdentity(*status) != base) return std::nullopt;
-    levels.push_back({*status, has_access_list(*at)});
+    levels.push_back({*status, access_list_of(*at)});
     if (FileIdentity(*status) == base) return levels;
     at = File::open(at->descriptor(), "..", O_PATH | O_DIRECTORY);
   }
@@ -59,9 +62,11 @@ Access closed_by_directories(Access access, const File& directory, FileIdentity 
     return access;
   }
   for (const Level& level : std::span(*levels).first(levels->size() - 1)) {
-    // The container's mode cannot express rights of single users, so a directory with an access
-    // list lets neither group nor others through.
-    const bool lets_its_group = !level.has_list && (level.status.st_mode & S_IXGRP) != 0;
+    if (level.has_list() &&
+        lets_all_enter(level.status, level.list, access.mode, access.group, access.list))
+      continue;
+    // A mode cannot express rights of single users, so such a directory lets neither group nor others through.
+    const bool lets_its_group = !level.has_list() && (level.status.st_mode & S_IXGRP) != 0;
     const bool lets_group = lets_its_group && level.status.st_gid == access.group;
     const bool lets_others = lets_its_group && (level.status.st_mode & S_IXOTH) != 0;
     if (lets_others) continue;
@@ -81,12 +86,12 @@ KeptOut operator|(KeptOut one, KeptOut other) {
 KeptOut kept_out(const File& directory, const struct stat& base) {
   const auto levels = levels_up_to(directory, FileIdentity(base));
   if (!levels) return KeptOut::all();
-  const bool has_list = levels->back().has_list;
+  const bool has_list = levels->back().has_list();
   const mode_t writers = base.st_mode & (S_IWGRP | S_IWOTH);
   KeptOut kept;
   for (const Level& level : std::span(*levels).first(levels->size() - 1)) {
     // Access lists are not compared: a directory with a list counts as keeping all writers out.
-    const bool is_compared = !has_list && !level.has_list;
+    const bool is_compared = !has_list && !level.has_list();
     const bool is_same_group = level.status.st_gid == base.st_gid;
     const mode_t lets = is_compared ? level.status.st_mode & (S_IWGRP | S_IWOTH) : 0;
     const mode_t lets_write = is_same_group ? lets : lets & ~mode_t{S_IWGRP};

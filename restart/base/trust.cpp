@@ -153,12 +153,13 @@ Beside Beside::for_closed_files() const {
 }
 
 bool Beside::is_shared_by_all() const {
-  return !are_files_closed_ && is_shared(outer_) && is_no_more_open();
+  return !are_files_closed_ && is_shared(outer_) && !is_owner_denied_ && is_no_more_open();
 }
 
 bool Beside::may_be_used() const {
   const bool is_trusted = is_believed(inner_.st_uid, ::geteuid()) ||
-                          inner_.st_uid == outer_.st_uid || is_shared(outer_);
+                          inner_.st_uid == outer_.st_uid ||
+                          (is_shared(outer_) && !is_owner_denied_);
   return is_trusted && is_no_more_open();
 }
 
@@ -168,12 +169,12 @@ bool Beside::is_no_more_open() const {
   const bool group_above = (outer_group_ & write_and_enter) == write_and_enter;
   const bool others = may_write(inner_, S_IWOTH, S_IXOTH);
   const bool others_above = may_write(outer_, S_IWOTH, S_IXOTH);
-  // Others may write to `outer` but its group may not: members of the group are others in a directory of
-  // another group.
+  // In a directory of another group, members of the group of `outer` may count as others, and others as
+  // members. So both must be able to write to `outer`.
   const bool all_above = others_above && group_above;
   if (group && !(is_same_group ? group_above : all_above)) return false;
   if (others && !(is_same_group ? others_above : all_above)) return false;
-  if (lets_shut_out_write_ || (lets_more_write_ && !others_above)) return false;
+  if (lets_denied_write_ || (lets_more_write_ && (!all_above || has_outer_list_))) return false;
   return !others_may_only_add(outer_) || !others_may_add();
 }
 

@@ -118,6 +118,8 @@ class Beside {
   [[nodiscard]] uid_t voice(uid_t writer) const { return is_shared_by_all() ? 0 : writer; }
   /// True if users beside the owner of `inner` may add files to it.
   [[nodiscard]] bool others_may_add() const;
+  /// True if `outer` has an access list.
+  [[nodiscard]] bool is_listed_above() const { return has_outer_list_; }
   /// The owner of `outer`.
   [[nodiscard]] uid_t host() const { return outer_.st_uid; }
   /// Which directory `inner` is.
@@ -144,8 +146,10 @@ class Beside {
   bool has_outer_list_ = false;  ///< `outer` has an access list
   /// The access list of `inner` lets users write to it who may not write to `outer`.
   bool lets_more_write_ = false;
-  /// `inner` lets users write to it whom the access list of `outer` shuts out.
-  bool lets_shut_out_write_ = false;
+  /// `inner` lets users write to it to whom the access list of `outer` denies that.
+  bool lets_denied_write_ = false;
+  /// The access list of `outer` denies write permission to the owner of `inner`.
+  bool is_owner_denied_ = false;
   /// The access list of `inner` lets a user or group that it names write to it.
   bool lets_named_write_ = false;
 };
@@ -167,6 +171,8 @@ Result<struct stat> status_with_own_group(const File& directory);
 
 /// True if an access list names users or groups beside owner, group and others.
 bool has_access_list(const File& directory);
+/// Returns the directory's access list; empty: none. The directory may have been opened by O_PATH.
+Bytes access_list_of(const File& directory);
 /// True if new files in the directory inherit an access list.
 bool has_default_list(const File& directory);
 

@@ -58,7 +58,7 @@ Result<File> open_home(const std::string& directory) {
 PartRequest::PartRequest(std::string directory, File files, const std::string& node,
                          const std::string& launch, const PartId& part, PartWish wish)
     : directory_(std::move(directory)),
-      files_(std::move(files)),
+      files_directory_(std::move(files)),
       bell_(bell_name(node, launch)),
       request_(request_name(part, wish)) {}
 
@@ -74,13 +74,12 @@ void PartRequest::ring() {
     auto home = make_open_containers(above_, name_of(directory_));
     if (!home) return;
     made_home_ = home->is_new;
-    const auto outer = above_.status();
-    const KeptOut kept = files_.is_open() && outer ? kept_out(files_, *outer) : KeptOut::all();
-    if (made_home_ && !close_to(kept, home->directory, directory_)) {
-      (void)system_calls().unlinkat(above_.descriptor(), name_of(directory_).c_str(), AT_REMOVEDIR);
+    home_ = std::move(home->directory);
+    if (made_home_ && !close_home()) {
+      remove();
+      home_ = File();
       return;
     }
-    home_ = std::move(home->directory);
   }
   if (make_file(home_, request_)) {
     (void)make_file(home_, bell_);
@@ -90,6 +89,13 @@ void PartRequest::ring() {
     remove();
     home_ = File();
   }
+}
+
+Result<void> PartRequest::close_home() const {
+  const auto outer = above_.status();
+  const KeptOut kept =
+      files_directory_.is_open() && outer ? kept_out(files_directory_, *outer) : KeptOut::all();
+  return close_to(kept, home_, directory_);
 }
 
 void PartRequest::remove() {

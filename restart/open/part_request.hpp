@@ -23,9 +23,9 @@ enum class PartWish { native, container };
 
 class PartRequest {
  public:
-  /// Creates no file yet. `directory`: where containers of the part's set go; if it is missing, the first
-  /// ring() makes it, as closed as the directory `files`, in which the part's file lies. If `files` is not
-  /// open, only this user may write to it.
+  /// Creates no file yet. `directory`: where containers of the part's set go; if it is missing, the
+  /// first ring() makes it, as closed as the directory `files`, in which the part's file lies. If `files`
+  /// is not open, only this user may write to the new directory.
   PartRequest(std::string directory, File files, const std::string& node, const std::string& launch,
               const PartId& part, PartWish wish);
   /// Removes the request and, if this request made it, the directory.
@@ -38,10 +38,11 @@ class PartRequest {
   void ring();
 
  private:
+  Result<void> close_home() const;
   void remove();
 
   std::string directory_;  ///< its path, used by the first ring() only
-  File files_;
+  File files_directory_;   ///< the part's file lies there; used by the first ring() only
   std::string bell_;
   std::string request_;
   // Another user may rename the directories on the path during the wait. So files are made and removed

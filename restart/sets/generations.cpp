@@ -243,16 +243,20 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
                      [&](const auto& member) { return earlier.members.contains(member.first); });
 }
 
-/// True if a file of the generation was replaced by an older one: a user has put a checkpoint back that was written
-/// before it. Ranks whose files were not written since then open the older one.
+/// True if a path of the generation shows a stub of an older one: a user has put an older checkpoint in its place.
+/// Ranks that have not written since then open the older one.
 bool was_taken_back(const Question& question, const Generation& generation) {
-  const std::set<FileNumber> written = numbers_of(generation);
-  return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
-    const auto& [number, there] = entry;
-    if (there.kind != AtName::Kind::stub || there.may_be_planted || !written.contains(number))
-      return false;
+  if (question.renamed) return false;  // a stub of an older generation may only lack its rename
+  const auto is_older_stub = [&](const AtName& there) {
+    if (there.kind != AtName::Kind::stub || there.may_be_planted) return false;
     const Generation* const shown = find(question.generations, there.generation);
     return shown != nullptr && is_older(*shown, generation);
+  };
+  std::optional<std::set<FileNumber>> written;  // few questions need them
+  return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
+    if (!is_older_stub(entry.second)) return false;
+    if (!written) written = numbers_of(generation);
+    return written->contains(entry.first);
   });
 }
 

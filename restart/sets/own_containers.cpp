@@ -25,11 +25,16 @@ Error not_to_be_used(const std::string& path, const struct stat& inner, const Be
   const bool is_open = !beside.is_no_more_open();
   const std::string why = is_open ? " lets users add files who could not replace those beside it"
                                   : ", who could remove or replace other users' files in it";
+  const std::string list =
+      is_open && beside.is_listed_above()
+          ? ", or give it the access list of the directory above (getfacl --access " +
+                parent_of(path) + " | setfacl --set-file=- " + path + ")"
+          : "";
   return Error{Cause::system,
                path + " belongs to " + user_text(inner.st_uid) + (is_open ? " and" : "") + why +
                    "; write into a directory of your own, name another directory with "
                    "container_dir=, or let the owner " +
-                   (is_open ? "see what is in it and close it (chmod go-w)" : "remove it"),
+                   (is_open ? "see what is in it and close it (chmod go-w)" : "remove it") + list,
                EPERM};
 }
 
@@ -109,6 +114,24 @@ bool is_empty(const File& directory) {
   return names && names->empty();
 }
 
+/// Gives an empty directory of ours the access list of the directory above, within the directory's own mode. Returns false,
+/// and leaves no list, if the directory is more open with the list too: it has another group, for example.
+bool take_list_of(const File& parent, const File& directory) {
+  const Bytes list = access_list_of(parent);
+  const auto outer = parent.status();
+  const auto inner = directory.status();
+  if (list.empty() || !outer || !inner || outer->st_gid != inner->st_gid) return false;
+  const mode_t mode = S_IRWXU | (inner->st_mode & outer->st_mode & (S_IRWXG | S_IRWXO));
+  const Bytes within = list_with_mode(list, mode);
+  if (system_calls().fsetxattr(directory.descriptor(), access_list_name, within.data(),
+                               within.size(), 0) != 0)
+    return false;
+  const auto beside = Beside::of(parent, directory);
+  if (beside && beside->is_no_more_open() && is_empty(directory)) return true;
+  (void)system_calls().fremovexattr(directory.descriptor(), access_list_name);
+  return false;
+}
+
 /// Removes access lists and write permissions from an empty directory of this user that is more open than
 /// `parent`. An inherited list can have made it so open.
 Result<void> close_as_far(const File& parent, const File& directory) {
@@ -120,7 +143,8 @@ Result<void> close_as_far(const File& parent, const File& directory) {
     (void)system_calls().fremovexattr(directory.descriptor(), list);
   mode_t mode =
       (inner.st_mode & wanted) | (wanted & S_ISVTX) | (inner.st_mode & (S_ISVTX | S_ISGID));
-  // A mode cannot express whom the list of `parent` shuts out.
+  if (take_list_of(parent, directory)) return {};
+  // A mode cannot express to whom the list of `parent` denies write permission.
   if (has_access_list(parent)) mode &= ~mode_t{S_IWGRP | S_IWOTH};
   (void)system_calls().fchmod(directory.descriptor(), mode & 07777);
   if (is_empty(directory)) return {};

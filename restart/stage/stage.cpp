@@ -265,6 +265,8 @@ Result<std::uint64_t> LaunchDirectory::used_bytes() const {
   return sum;
 }
 
+constexpr std::size_t notice_bytes = 5 * sizeof(std::uint64_t);
+
 Result<void> LaunchDirectory::write_notice(const Notice& notice) const {
   const File file = MCR_TRY(File::open(descriptor(), notice_name, O_WRONLY | O_CREAT | O_NOFOLLOW));
   Bytes content;
@@ -279,8 +281,8 @@ Result<void> LaunchDirectory::write_notice(const Notice& notice) const {
 
 LaunchDirectory::Notice LaunchDirectory::notice() const {
   const auto file = File::open(descriptor(), notice_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  // Every create reads the notice, so this takes as few calls as possible.
-  std::array<std::byte, 40> content{};
+  // Every create reads the notice, so one pread() must suffice.
+  std::array<std::byte, notice_bytes> content{};
   const auto size = file ? file->read_some_at(0, content) : Result<std::size_t>(file.error());
   const auto status = size ? file->status() : Result<struct stat>(size.error());
   if (!status || *size < 16) return {};
@@ -289,7 +291,7 @@ LaunchDirectory::Notice LaunchDirectory::notice() const {
   notice.commit_failed = load<std::uint64_t>(content.data() + 8) != 0;
   if (*size >= 24)  // not from a leader of an earlier build
     notice.automatic_limit = little_endian(load<std::uint64_t>(content.data() + 16));
-  if (*size >= 40) {
+  if (*size >= notice_bytes) {
     notice.sets_behind = little_endian(load<std::uint64_t>(content.data() + 24));
     notice.seen_ns = little_endian(load<std::uint64_t>(content.data() + 32));
   }

@@ -143,10 +143,12 @@ Result<void> replace_old(StagedPart& part, const restart::File& home) {
     return written;
   };
   const std::string word = part.begin.part.text();
-  // A new file in the directory of containers may not get the old file's group, and then it loses the access list too.
-  const auto old = part.at_path.status();
   const auto waiting = waiting_directory(part);
-  if (waiting && old && restart::can_have_group(*waiting, old->st_gid)) {
+  // A new file in mcr/ cannot always get the old file's group, and without the group it loses the access list.
+  const auto old = part.at_path.status();
+  const bool loses_group = waiting && old && !restart::can_have_group(*waiting, old->st_gid) &&
+                           restart::can_have_group(home, old->st_gid);
+  if (waiting && !loses_group) {
     if (auto done = attempt(waiting->descriptor(), "set-new." + word)) return done;
   }
   auto done = attempt(home.descriptor(), std::string(restart::temporary_prefix) + word);

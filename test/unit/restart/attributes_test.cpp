@@ -10,6 +10,7 @@
 
 #include <cerrno>
 
+#include "restart/base/access_list.hpp"
 #include "restart/base/system.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
@@ -72,11 +73,39 @@ TEST_CASE("files with different access lists are readable by the owner alone") {
 }
 
 TEST_CASE(
-    "a file that cannot get its group gives group and others only the rights that both have") {
+    "a file that cannot get its group gives this group its rights by a list, and its own group "
+    "none") {
+  const ScratchDirectory scratch;
+  const File file = make(scratch, "file", 0600);
+  const gid_t other = file.status()->st_gid + 1;
+  const Bytes list = list_for_foreign_group({}, 0640, other);
+  if (::fsetxattr(file.descriptor(), access_list_name, list.data(), list.size(), 0) != 0)
+    return;  // not on this storage
+  SystemCalls calls = real_system_calls();
+  calls.fchown = refused;
+  const ReplacedSystemCalls replaced(calls);
+  for (const mode_t mode : {0640, 0604, 0660}) {
+    REQUIRE(give_access(file, of(other, mode)));
+    CHECK(mode_of(file) == mode);
+    CHECK(access_of(file)->list == list_for_foreign_group({}, mode, other));
+  }
+  // A list of the file's own keeps its entries.
+  const Bytes own = list_for_foreign_group({}, 0640, other + 1);
+  REQUIRE(give_access(file, of(other, 0640, own)));
+  CHECK(access_of(file)->list == list_for_foreign_group(own, 0640, other));
+}
+
+TEST_CASE(
+    "without access lists, a file that cannot get its group gives group and others only the rights "
+    "that both have") {
   const ScratchDirectory scratch;
   const File file = make(scratch, "file", 0600);
   SystemCalls calls = real_system_calls();
   calls.fchown = refused;
+  calls.fsetxattr = [](int, const char*, const void*, std::size_t, int) {
+    errno = EOPNOTSUPP;
+    return -1;
+  };
   const ReplacedSystemCalls replaced(calls);
   const gid_t other = file.status()->st_gid + 1;
   REQUIRE(give_access(file, of(other, 0640)));

@@ -383,6 +383,10 @@ TEST_CASE(
     CHECK(choose_generation(asked).kind == Answer::previous);
     CHECK(choose_generation(asked).given == restored.name);
     if (by_part) continue;
+    auto renamed = asked;  // the stubs of the older set may only lack their renames
+    renamed.present[3] = shows(replaced);
+    renamed.renamed = true;
+    CHECK(choose_generation(renamed).given == replaced.name);
     // A stub that another user may have put there takes no set back.
     for (const FileNumber number : {1, 2, 3}) asked.present[number].may_be_planted = true;
     CHECK(choose_generation(asked).given == replaced.name);

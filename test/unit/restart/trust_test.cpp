@@ -206,6 +206,17 @@ TEST_CASE("the mode of a directory of ours is never more open than that of the d
   CHECK(mode_beside(directory_of(me, 0775, ::getegid())) == 0775);
   CHECK(mode_beside(directory_of(me, 0775, ::getegid() + 1)) == 0755);
   CHECK(mode_beside(directory_of(me, 0700)) == 0700);
+  // Others may write, the group may not: its members are others in a directory of another group.
+  CHECK(mode_beside(directory_of(me, 0757, ::getegid())) == 0757);
+  CHECK(mode_beside(directory_of(me, 0757, ::getegid() + 1)) == 0755);
+  const auto is_no_more_open = [](mode_t outer, mode_t inner, gid_t group) {
+    return Beside(directory_of(me, outer), directory_of(me, inner, group)).is_no_more_open();
+  };
+  CHECK(is_no_more_open(0757, 0757, project));
+  CHECK_FALSE(is_no_more_open(0757, 0775, project));
+  CHECK_FALSE(is_no_more_open(0757, 0757, project + 1));
+  CHECK_FALSE(is_no_more_open(0757, 0775, project + 1));
+  CHECK(is_no_more_open(0777, 0777, project + 1));
 }
 
 }  // namespace mcr::restart

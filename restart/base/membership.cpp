@@ -41,10 +41,13 @@ bool look_up(uid_t user, gid_t group) {
 }  // namespace
 
 bool may_be_member(uid_t user, gid_t group) {
-  static std::mutex mutex;
-  static std::map<std::pair<uid_t, gid_t>, bool> known;
-  const std::lock_guard lock(mutex);
-  const auto [answer, is_new] = known.try_emplace({user, group}, true);
+  struct Known {
+    std::mutex mutex;
+    std::map<std::pair<uid_t, gid_t>, bool> answers;
+  };
+  static Known& known = *new Known;  // nothing may run at the process's end
+  const std::lock_guard lock(known.mutex);
+  const auto [answer, is_new] = known.answers.try_emplace({user, group}, true);
   if (is_new) answer->second = look_up(user, group);
   return answer->second;
 }

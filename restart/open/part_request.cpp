@@ -75,7 +75,8 @@ void PartRequest::ring() {
     if (!home) return;
     made_home_ = home->is_new;
     home_ = std::move(home->directory);
-    if (made_home_ && !close_home()) {
+    // Another rank may have made it just now, and may not have closed it yet.
+    if (!close_home()) {
       remove();
       home_ = File();
       return;

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/name_text.hpp"
@@ -71,7 +70,9 @@ void PartRequest::ring() {
     above_ = *std::move(above);
   }
   if (!home_.is_open()) {
-    auto home = make_open_containers(above_, name_of(directory_));
+    auto home = make_open_containers(above_, name_of(directory_), [this](const struct stat& above) {
+      return kept_out_of(above);
+    });
     if (!home) return;
     made_home_ = home->is_new;
     home_ = std::move(home->directory);
@@ -92,11 +93,12 @@ void PartRequest::ring() {
   }
 }
 
+KeptOut PartRequest::kept_out_of(const struct stat& above) const {
+  return files_directory_.is_open() ? kept_out(files_directory_, above) : KeptOut::all();
+}
+
 Result<void> PartRequest::close_home() const {
-  const auto outer = above_.status();
-  const KeptOut kept =
-      files_directory_.is_open() && outer ? kept_out(files_directory_, *outer) : KeptOut::all();
-  return close_to(kept, home_, directory_);
+  return close_to(kept_out_of(MCR_TRY(above_.status())), home_, directory_);
 }
 
 void PartRequest::remove() {

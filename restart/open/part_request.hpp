@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/part_id.hpp"
 
@@ -38,7 +39,8 @@ class PartRequest {
   void ring();
 
  private:
-  Result<void> close_home() const;
+  [[nodiscard]] KeptOut kept_out_of(const struct stat& above) const;
+  [[nodiscard]] Result<void> close_home() const;
   void remove();
 
   std::string directory_;  ///< its path, used by the first ring() only

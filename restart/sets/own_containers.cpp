@@ -182,13 +182,21 @@ void let_owner_enter(const File& parent, const std::string& name) {
   (void)::chmod(link_path(directory->descriptor()).c_str(), (status->st_mode & 07777) | S_IRWXU);
 }
 
+/// Returns the mode with which a directory of containers keeps these users out.
+mode_t closed_mode(mode_t mode, const KeptOut& kept) {
+  const mode_t closed = mode & 07777 & ~kept.writers;
+  const bool others_write = (closed & (S_IWGRP | S_IWOTH)) != 0;
+  return kept.removers && others_write ? closed | S_ISVTX : closed;
+}
+
 struct Made {
   File directory;
   bool is_new = false;      ///< this call made the directory
   bool is_certain = false;  ///< and no other user has put another directory in its place
 };
 
-Result<Made> make_usable(const File& parent, const std::string& path) {
+Result<Made> make_usable(const File& parent, const std::string& path,
+                         const KeptOutOf& kept_out_of = {}) {
   const std::string name = name_of(path);
   const auto open = [&] { return open_beneath(parent.descriptor(), name, O_RDONLY | O_DIRECTORY); };
   Made made;
@@ -197,8 +205,9 @@ Result<Made> make_usable(const File& parent, const std::string& path) {
     struct timespec before {};
     // File systems stamp birth times by the coarse clock, which may lag behind CLOCK_REALTIME.
     system_calls().clock_gettime(CLOCK_REALTIME_COARSE, &before);
-    const int answer =
-        system_calls().mkdirat(parent.descriptor(), name.c_str(), MCR_TRY(mode_of_new(parent)));
+    mode_t mode = MCR_TRY(mode_of_new(parent));
+    if (kept_out_of) mode = closed_mode(mode, kept_out_of(MCR_TRY(parent.status())));
+    const int answer = system_calls().mkdirat(parent.descriptor(), name.c_str(), mode);
     if (answer != 0 && errno != EEXIST) return system_error("cannot make directory", path);
     if (answer == 0) let_owner_enter(parent, name);
     there = open();
@@ -230,13 +239,6 @@ bool may_be_closed(const std::string& directory) {
   const auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
   return status && status->st_uid == ::geteuid() && is_empty(*opened);
-}
-
-/// Returns the mode with which a directory of containers keeps these users out.
-mode_t closed_mode(mode_t mode, const KeptOut& kept) {
-  const mode_t closed = mode & 07777 & ~kept.writers;
-  const bool others_write = (closed & (S_IWGRP | S_IWOTH)) != 0;
-  return kept.removers && others_write ? closed | S_ISVTX : closed;
 }
 
 /// True if the directory may get this mode: it is this user's, and it is empty or keeps its write bits.
@@ -312,7 +314,12 @@ Result<File> open_own_containers_to_write(const File& directory, const std::stri
 }
 
 Result<File> make_own_containers(const std::string& directory) {
-  return std::move(MCR_TRY(make_usable(MCR_TRY(parent_directory(directory)), directory)).directory);
+  return make_own_containers(directory, {});
+}
+
+Result<File> make_own_containers(const std::string& directory, const KeptOutOf& kept_out_of) {
+  const File above = MCR_TRY(parent_directory(directory));
+  return std::move(MCR_TRY(make_usable(above, directory, kept_out_of)).directory);
 }
 
 Result<File> open_own_containers(const File& directory, const std::string& below) {
@@ -330,8 +337,9 @@ Result<File> make_own_containers(const File& directory, const std::string& below
   return std::move(MCR_TRY(make_usable(above, name_of(below))).directory);
 }
 
-Result<MadeContainers> make_open_containers(const File& directory, const std::string& name) {
-  Made made = MCR_TRY(make_usable(directory, name));
+Result<MadeContainers> make_open_containers(const File& directory, const std::string& name,
+                                            const KeptOutOf& kept_out_of) {
+  Made made = MCR_TRY(make_usable(directory, name, kept_out_of));
   if (made.is_certain) MCR_TRY(open_as_parent(made.directory, directory));
   return MadeContainers{std::move(made.directory), made.is_new};
 }
@@ -356,7 +364,11 @@ Result<void> close_to(const KeptOut& kept, const File& containers, const std::st
   const struct stat status = MCR_TRY(containers.status());
   if (!is_more_open(status, kept)) return {};
   const mode_t mode = closed_mode(status.st_mode, kept);
-  if (!may_get_mode(containers, status, mode)) return more_open(path, status);
+  if (!may_get_mode(containers, status, mode)) {
+    // Another process of this user may have closed it since, and put a file into it.
+    if (!is_more_open(MCR_TRY(containers.status()), kept)) return {};
+    return more_open(path, status);
+  }
   const File readable = MCR_TRY(File::open(containers.descriptor(), ".", O_RDONLY | O_DIRECTORY));
   if (system_calls().fchmod(readable.descriptor(), mode) != 0)
     return system_error("cannot close", path);

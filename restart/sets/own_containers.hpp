@@ -4,6 +4,7 @@
 // remove or replace it (restart/base/trust).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,10 @@ Result<File> open_own_containers_to_write(const std::string& directory);
 /// more open than the one above it. An existing directory of this user that is more open loses
 /// permissions. EPERM also if a symbolic link lies in place of the directory.
 Result<File> make_own_containers(const std::string& directory);
+/// The same; a new directory keeps out whom `kept_out_of` returns for the directory above, from the beginning. So no
+/// other process finds it open.
+using KeptOutOf = std::function<KeptOut(const struct stat& above)>;
+Result<File> make_own_containers(const std::string& directory, const KeptOutOf& kept_out_of);
 /// The same for the path `below`, which may begin with "..", from an open directory. The path of
 /// `directory` is not used, because it may lead to another user's directory by now.
 Result<File> open_own_containers(const File& directory, const std::string& below);
@@ -34,7 +39,8 @@ struct MadeContainers {
   File directory;
   bool is_new = false;
 };
-Result<MadeContainers> make_open_containers(const File& directory, const std::string& name);
+Result<MadeContainers> make_open_containers(const File& directory, const std::string& name,
+                                            const KeptOutOf& kept_out_of = {});
 
 /// Makes a directory in a directory of containers, such as set-natives/, in the same way.
 Result<File> make_in_own_containers(const File& containers, const std::string& name);

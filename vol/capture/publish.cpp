@@ -94,14 +94,15 @@ std::string containers_of(const StagedPart& part, const std::string& masked_name
 
 // Makes and opens the directory of containers, which is as closed as the file's directory from the beginning.
 Result<restart::File> make_containers(const StagedPart& part, const std::string& containers) {
-  auto made = MCR_TRY(restart::make_own_containers(containers));
+  const auto kept_out = [&](const struct stat& above) {
+    const auto files = restart::open_begun_in(part.begin, O_PATH);
+    return files ? restart::kept_out(*files, above) : restart::KeptOut::all();
+  };
+  auto made = MCR_TRY(restart::make_own_containers(containers, kept_out));
   if (restart::is_ours_alone(MCR_TRY(made.status()))) return made;
-  const auto files = restart::open_begun_in(part.begin, O_PATH);
   const auto above = restart::File::open(made.descriptor(), "..", O_PATH | O_DIRECTORY);
   const auto outer = above ? above->status() : Result<struct stat>(above.error());
-  const restart::KeptOut kept =
-      files && outer ? restart::kept_out(*files, *outer) : restart::KeptOut::all();
-  MCR_TRY(restart::close_to(kept, made, containers));
+  MCR_TRY(restart::close_to(outer ? kept_out(*outer) : restart::KeptOut::all(), made, containers));
   return made;
 }
 

@@ -2,15 +2,14 @@
 #include "aggregation/mcr/acting_as.hpp"
 
 #include <grp.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <map>
 #include <utility>
 
 #include "restart/base/file.hpp"
+#include "restart/base/membership.hpp"
 #include "restart/base/trust.hpp"
 
 namespace mcr::aggregation {
@@ -18,37 +17,6 @@ namespace {
 
 /// The kernel's overflowgid, a group that owns no files.
 constexpr gid_t nobodys_group = 65534;
-
-struct Groups {
-  gid_t first = nobodys_group;
-  std::vector<gid_t> all;
-};
-
-Groups look_up_groups(uid_t user) {
-  Groups groups;
-  const struct passwd* const account = ::getpwuid(user);
-  if (account == nullptr || account->pw_name == nullptr) return groups;
-  groups.first = account->pw_gid;
-  const std::string name = account->pw_name;
-  int count = 64;
-  groups.all.resize(static_cast<std::size_t>(count));
-  while (::getgrouplist(name.c_str(), groups.first, groups.all.data(), &count) < 0) {
-    // getgrouplist() has set `count` to the number of groups.
-    if (count <= static_cast<int>(groups.all.size())) return {groups.first, {}};
-    groups.all.resize(static_cast<std::size_t>(count));
-  }
-  groups.all.resize(static_cast<std::size_t>(count));
-  return groups;
-}
-
-/// Returns the user's groups, and remembers them for the next call: the account database may be
-/// slow, and a user may have many stubs.
-const Groups& groups_of(uid_t user) {
-  static std::map<uid_t, Groups> known;
-  const auto found = known.find(user);
-  return found != known.end() ? found->second
-                              : known.emplace(user, look_up_groups(user)).first->second;
-}
 
 Error cannot_act(uid_t user) {
   return restart::system_error("cannot act for", restart::user_text(user));
@@ -75,7 +43,8 @@ Result<ActingAs> ActingAs::begin(uid_t user) {
   if (::geteuid() == user) return acting;
   if (user == restart::unknown_user)
     return Error{Cause::system, "it is not known for which user to act", EPERM};
-  const Groups& groups = groups_of(user);
+  const restart::UserGroups groups =
+      restart::groups_of(user).value_or(restart::UserGroups{nobodys_group, {}});
   const int count = ::getgroups(0, nullptr);
   if (count < 0) return cannot_act(user);
   acting.groups_.resize(static_cast<std::size_t>(count));

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t head_bytes = 4;
 constexpr std::uint32_t list_version = 2;
+constexpr std::uint32_t no_id = 0xFFFFFFFF;  ///< of an entry without a name
 constexpr mode_t write_and_enter = 03;
 
 struct Entry {
@@ -39,14 +40,26 @@ mode_t mask_of(const std::vector<Entry>& entries) {
   return 07;
 }
 
+void write_entries(const std::vector<Entry>& entries, Bytes& list) {
+  Writer writer(list);
+  for (const Entry& entry : entries) {
+    writer.u16(static_cast<std::uint16_t>(entry.tag));
+    writer.u16(entry.rights);
+    writer.u32(entry.id);
+  }
+}
+
 /// The entries of the list; if it is empty, those of a list that means the same as `mode`.
 std::vector<Entry> all_entries_of(ByteSpan list, mode_t mode) {
   if (!list.empty()) return entries_of(list);
   const auto rights = [&](int shift) { return static_cast<std::uint16_t>((mode >> shift) & 7); };
-  return {{Tag::owner, rights(6)}, {Tag::own_group, rights(3)}, {Tag::others, rights(0)}};
+  return {{Tag::owner, rights(6), no_id},
+          {Tag::own_group, rights(3), no_id},
+          {Tag::others, rights(0), no_id}};
 }
 
-/// Returns the rights of a user who is not the owner (acl(5), "access check algorithm").
+/// Returns the rights of a user who is not the owner, as the kernel finds them: acl(5), "access check
+/// algorithm".
 mode_t rights_of(const std::vector<Entry>& entries, gid_t owning_group, std::uint32_t user,
                  const std::set<std::uint32_t>& member_of) {
   const mode_t mask = mask_of(entries);
@@ -65,6 +78,9 @@ mode_t rights_of(const std::vector<Entry>& entries, gid_t owning_group, std::uin
   }
   return is_member ? of_groups : of_others;
 }
+
+/// True if there is a list whose entries are not known: it may deny anything.
+bool is_unreadable(ByteSpan list) { return !list.empty() && entries_of(list).empty(); }
 
 bool may_write(mode_t rights) { return (rights & write_and_enter) == write_and_enter; }
 
@@ -87,16 +103,13 @@ mode_t rights_of_all_groups(ByteSpan list) {
 Bytes list_with_mode(ByteSpan list, mode_t mode) {
   Bytes out(list.begin(),
             list.begin() + static_cast<std::ptrdiff_t>(std::min(head_bytes, list.size())));
-  Writer writer(out);
-  for (const Entry& entry : entries_of(list)) {
-    mode_t rights = entry.rights;
-    if (entry.tag == Tag::owner) rights = (mode >> 6) & 7;
-    if (entry.tag == Tag::mask) rights = (mode >> 3) & 7;
-    if (entry.tag == Tag::others) rights = mode & 7;
-    writer.u16(static_cast<std::uint16_t>(entry.tag));
-    writer.u16(static_cast<std::uint16_t>(rights));
-    writer.u32(entry.id);
+  auto entries = entries_of(list);
+  for (Entry& entry : entries) {
+    if (entry.tag == Tag::owner) entry.rights = (mode >> 6) & 7;
+    if (entry.tag == Tag::mask) entry.rights = (mode >> 3) & 7;
+    if (entry.tag == Tag::others) entry.rights = mode & 7;
   }
+  write_entries(entries, out);
   return out;
 }
 
@@ -134,6 +147,7 @@ bool lets_denied_write(ByteSpan list, const struct stat& status, ByteSpan above,
   const mode_t mask = mask_of(entries);
   const mode_t own_group = entries.empty() ? (status.st_mode >> 3) & 7 : rights_of_own_group(list);
   const bool others_write = may_write(status.st_mode & 7);
+  if (is_unreadable(above)) return others_write || may_write(own_group) || lets_named_write(list);
   const auto writes_as_member = [&](uid_t user) {
     const bool by_own_group = may_write(own_group) && may_be_member(user, status.st_gid);
     return by_own_group || std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
@@ -161,6 +175,7 @@ bool lets_denied_write(ByteSpan list, const struct stat& status, ByteSpan above,
 }
 
 bool denies_write_to(ByteSpan list, uid_t user) {
+  if (is_unreadable(list)) return true;
   const auto entries = entries_of(list);
   return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
     return entry.tag == Tag::user && entry.id == user &&
@@ -169,7 +184,6 @@ bool denies_write_to(ByteSpan list, uid_t user) {
 }
 
 Bytes list_for_foreign_group(ByteSpan list, mode_t mode, gid_t group) {
-  constexpr std::uint32_t no_id = 0xFFFFFFFF;
   auto entries = all_entries_of(list, mode);
   std::uint16_t rights = 0;
   bool has_mask = false;
@@ -189,13 +203,8 @@ Bytes list_for_foreign_group(ByteSpan list, mode_t mode, gid_t group) {
            std::pair(other.tag, other.is_named() ? other.id : 0);
   });
   Bytes out;
-  Writer writer(out);
-  writer.u32(list_version);
-  for (const Entry& entry : entries) {
-    writer.u16(static_cast<std::uint16_t>(entry.tag));
-    writer.u16(entry.rights);
-    writer.u32(entry.is_named() ? entry.id : no_id);
-  }
+  Writer(out).u32(list_version);
+  write_entries(entries, out);
   return out;
 }
 

@@ -56,7 +56,7 @@ bool lets_denied_write(ByteSpan list, const struct stat& status, ByteSpan above,
                        const struct stat& status_above,
                        const std::function<bool(uid_t, gid_t)>& may_be_member);
 
-/// True if the list names the user and does not let him write.
+/// True if the list names the user and does not let him write, or if its entries cannot be read.
 bool denies_write_to(ByteSpan list, uid_t user);
 
 /// Returns the list for a file that cannot be given its group: `group`, as a named group, gets the rights of the
@@ -64,8 +64,8 @@ bool denies_write_to(ByteSpan list, uid_t user);
 /// have. `list` may be empty; then `mode` has the rights.
 Bytes list_for_foreign_group(ByteSpan list, mode_t mode, gid_t group);
 
-/// True if each user, beside the file's owner, who may read or write a file may also enter a directory. The file
-/// is given by its mode, group and list (may be empty), the directory by its status and list.
+/// True if nobody but the file's owner can be kept from a file by the directory: all others who may read or
+/// write the file may enter the directory. `file_list` and `directory_list` may be empty.
 bool lets_all_enter(const struct stat& directory, ByteSpan directory_list, mode_t file_mode,
                     gid_t file_group, ByteSpan file_list);
 

@@ -183,6 +183,9 @@ Result<void> give_access(const File& file, const Access& access) {
       now.st_gid == access.group ||
       system_calls().fchown(file.descriptor(), static_cast<uid_t>(-1), access.group) == 0;
   if (!has_group) {
+    // The kernel ignores a list whose mask is empty, and the file's own group is another one: members of
+    // `access.group` would count as others.
+    if (group_bits(mode) == 0) mode = with(mode, 0, 0);
     const Bytes foreign = list_for_foreign_group(list, mode, access.group);
     if (set_attribute(file, access_list_name, list_with_mode(foreign, mode)))
       return set_mode(file, mode);

@@ -19,7 +19,8 @@ Result<File> open_directory_of(const std::string& path, FileIdentity file);
 /// owner gets access.
 Access closed_by_directories(Access access, const File& directory, FileIdentity base);
 
-/// Who may write to a directory `base`, but not to the directories below it in which the program's files lie.
+/// Users who may write to a directory `base`. The program's files lie in directories below it, to which
+/// these users may not write.
 struct KeptOut {
   mode_t writers = 0;     ///< S_IWGRP: the group, S_IWOTH: all other users
   bool removers = false;  ///< they may add files below, but remove only their own (sticky bit)
@@ -34,9 +35,9 @@ KeptOut operator|(KeptOut one, KeptOut other);
 /// Looks at `directory`, and at each directory between it and `base`.
 KeptOut kept_out(const File& directory, const struct stat& base);
 
-/// True if other users may take this directory, or one above it, away: they may write to it, and they may rename it,
-/// because they own the directory above or may write to that. A user who may only rename it can move it nowhere
-/// else. True also if that cannot be determined.
+/// True if other users may move this directory, or one above it, into another directory. For that, a user needs
+/// two rights: to write to it, and to rename it (as the owner of the directory above, or as one who may write to that).
+/// True also if that cannot be determined.
 bool others_may_move(const std::string& directory);
 
 /// True if `base` is `directory` or lies above it.

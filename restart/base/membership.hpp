@@ -4,10 +4,21 @@
 
 #include <sys/types.h>
 
+#include <optional>
+#include <vector>
+
 namespace mcr::restart {
 
+struct UserGroups {
+  gid_t first = 0;
+  std::vector<gid_t> all;
+};
+
+/// Returns the groups of the user; nothing if the account database does not know him. Thread-safe.
+/// Remembers each answer, because the database may be slow.
+std::optional<UserGroups> groups_of(uid_t user);
+
 /// False only if the account database knows the user and does not count him among the group's members.
-/// Thread-safe. Remembers each answer, because the database may be slow.
 bool may_be_member(uid_t user, gid_t group);
 
 }  // namespace mcr::restart

@@ -102,8 +102,8 @@ class Beside {
   /// move other users' files there under any name. So only three kinds of users may write there: `owner`,
   /// root, and users who can remove the files in `outer` anyway.
   [[nodiscard]] bool adders_may_remove(uid_t owner) const;
-  /// Returns the Beside for files in closed directories below `outer`: users who may write to `outer`, or own
-  /// it, may not write there (KeptOut), so they could not have replaced these files.
+  /// Returns the Beside for files in closed directories below `outer` (KeptOut). Neither the owner of `outer`
+  /// nor users who may write to `outer` could have replaced these files.
   [[nodiscard]] Beside for_closed_files() const;
 
   /// True if `outer` is one directory of several users without a sticky bit, so that each of them may

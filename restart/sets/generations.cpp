@@ -260,8 +260,8 @@ bool was_taken_back(const Question& question, const Generation& generation) {
   });
 }
 
-/// Returns the newest whole generation that was begun before `newest`, covers() its names and was not taken back;
-/// null if there is none.
+/// Returns the generation that is given instead of `newest`: the newest one that is older than it, whole, covers()
+/// its names and was not taken back. Null if there is none.
 const Generation* whole_before(const Question& question, const Generation& newest) {
   const Generation* before = nullptr;
   if (has_bare_native_file(question, newest)) return before;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "restart/base/attributes.hpp"
+#include "restart/base/membership.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/made_list.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
@@ -119,6 +120,10 @@ TEST_CASE("a directory lets a user write to whom the list of the directory above
   above.st_uid = 1;
   below.st_uid = 1000;  // denies_write_to() tells
   CHECK_FALSE(lets({}, denies));
+  const Bytes unreadable{std::byte{1}};  // it may deny anybody
+  CHECK(lets({}, unreadable));
+  below.st_mode = 0755;
+  CHECK_FALSE(lets({}, unreadable));
 }
 
 TEST_CASE("the entry of a group denies only what its members would get as others") {
@@ -234,4 +239,14 @@ TEST_CASE("a list denies a user to write only by an entry of his own") {
   CHECK_FALSE(denies_write_to(of_user(7, 7), 1000));
   CHECK_FALSE(denies_write_to(of_user(5, 7), 1001));
   CHECK_FALSE(denies_write_to({}, 1000));
+  CHECK(denies_write_to(Bytes{std::byte{1}}, 1000));
+}
+
+TEST_CASE("a user whom the account database does not know counts as a member of each group") {
+  constexpr uid_t root = 0, nobody_knows = 61234;
+  REQUIRE(groups_of(root));
+  CHECK(may_be_member(root, groups_of(root)->first));
+  CHECK_FALSE(may_be_member(root, 61234));
+  REQUIRE_FALSE(groups_of(nobody_knows));
+  CHECK(may_be_member(nobody_knows, 61234));
 }

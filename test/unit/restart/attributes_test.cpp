@@ -84,11 +84,14 @@ TEST_CASE(
   SystemCalls calls = real_system_calls();
   calls.fchown = refused;
   const ReplacedSystemCalls replaced(calls);
-  for (const mode_t mode : {0640, 0604, 0660}) {
+  for (const mode_t mode : {0640, 0660, 0624}) {
     REQUIRE(give_access(file, of(other, mode)));
     CHECK(mode_of(file) == mode);
     CHECK(access_of(file)->list == list_for_foreign_group({}, mode, other));
   }
+  // With an empty mask the list has no effect, and members of the group would be others.
+  REQUIRE(give_access(file, of(other, 0604)));
+  CHECK(mode_of(file) == 0600);
   // A list of the file's own keeps its entries.
   const Bytes own = list_for_foreign_group({}, 0640, other + 1);
   REQUIRE(give_access(file, of(other, 0640, own)));

@@ -52,7 +52,7 @@ class StubsBelow {
         base_(base),
         top_(tree.path),
         root_(restart::link_path(tree.directory.descriptor())),
-        links_(root_ + "/" + tree.containers + "/" + std::string(restart::stub_links_directory)) {}
+        containers_(root_ + "/" + tree.containers) {}
 
   Result<StubsFound> find() {
     MCR_TRY(look_below());
@@ -68,12 +68,28 @@ class StubsBelow {
     MCR_TRY(look_at(root_));
     fs::recursive_directory_iterator entry(root_, problem);
     for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
-      // Our own links do not count as names of a stub.
-      const bool is_link_of_ours = entry->path().parent_path() == links_;
-      if (!is_link_of_ours) MCR_TRY(look_at(entry->path().native()));
+      // Our own links do not count as names of a stub, and other users' links cannot be read.
+      const fs::path& path = entry->path();
+      if (restart::is_links_name(path.filename().native()) && is_closed_by_another(path.native())) {
+        entry.disable_recursion_pending();
+        continue;
+      }
+      const fs::path above = path.parent_path();
+      const bool is_link_of_ours =
+          above.parent_path() == containers_ && restart::is_links_name(above.filename().native());
+      if (!is_link_of_ours) MCR_TRY(look_at(path.native()));
     }
     if (problem) return failed(root_, problem.value());
     return {};
+  }
+
+  /// True for a directory that only its owner may enter, if that is another user than the set's owner.
+  [[nodiscard]] bool is_closed_by_another(const std::string& path) const {
+    struct stat status {};
+    return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) ==
+               0 &&
+           S_ISDIR(status.st_mode) && status.st_uid != set_.owner &&
+           (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
   }
 
   [[nodiscard]] std::string shown(const std::string& path) const {
@@ -152,7 +168,7 @@ class StubsBelow {
   const File& base_;
   std::string top_;  ///< path of the directory, for messages
   std::string root_;
-  std::string links_;  ///< the directory of our links to the stubs of these containers
+  std::string containers_;  ///< the directory of these containers; directories of links lie in it
   StubsFound stubs_;
   bool is_second_look_ = false;
   std::map<FileIdentity, std::uint64_t> modified_;  ///< of directories, at the first look

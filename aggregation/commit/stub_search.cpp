@@ -89,8 +89,7 @@ class Search {
   /// True for the directories with our own links to stubs and native files, whose names the program
   /// does not know.
   static bool has_our_links(const std::string& directory) {
-    return directory == restart::stub_links_directory ||
-           directory == restart::native_members_directory;
+    return restart::is_links_name(directory) || directory == restart::native_members_directory;
   }
 
   void look_at(const std::string& path, const struct stat& status) {

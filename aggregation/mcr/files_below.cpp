@@ -12,8 +12,10 @@
 
 #include "aggregation/mcr/print.hpp"
 #include "restart/base/fitting_names.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/sets/stub_links.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -102,6 +104,8 @@ class Visit {
     if (!entries) {
       const int problem = entries.error().system_error;
       if (problem == ENOENT) return;  // the directory was removed meanwhile
+      const bool is_of_another = problem == EACCES;
+      if (is_of_another && restart::is_links_name(restart::name_of(here.below))) return;
       return leave_out(here.below, problem == EOVERFLOW ? "it has more names than are read at once"
                                                         : std::generic_category().message(problem));
     }

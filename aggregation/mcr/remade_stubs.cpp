@@ -260,7 +260,7 @@ class Bases {
     if (!is_new || !base) return known->second;
     StubsFound& found = known->second;
     look_below(*base, set.home->base, [&](const FileBelow& file) {
-      if (restart::name_of(restart::parent_of(file.path)) == restart::stub_links_directory) return;
+      if (restart::is_links_name(restart::name_of(restart::parent_of(file.path)))) return;
       const auto there = restart::file_at(AT_FDCWD, file.path, restart::Links::not_followed);
       if (there.is_stub() && restart::is_believed(there.status.st_uid, set.owner))
         found.emplace(there.stub.part, there.stub.container_directory);

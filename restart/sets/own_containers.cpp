@@ -127,7 +127,8 @@ bool take_list_of(const File& parent, const File& directory) {
                                within.size(), 0) != 0)
     return false;
   const auto beside = Beside::of(parent, directory);
-  if (beside && beside->is_no_more_open() && is_empty(directory)) return true;
+  if (beside && beside->is_no_more_open() && beside->is_no_more_listed() && is_empty(directory))
+    return true;
   (void)system_calls().fremovexattr(directory.descriptor(), access_list_name);
   return false;
 }
@@ -137,7 +138,8 @@ bool take_list_of(const File& parent, const File& directory) {
 Result<void> close_as_far(const File& parent, const File& directory) {
   const struct stat inner = MCR_TRY(directory.status());
   const Beside beside = MCR_TRY(Beside::of(parent, directory));
-  if (inner.st_uid != ::geteuid() || beside.is_no_more_open() || !is_empty(directory)) return {};
+  const bool is_more_open = !beside.is_no_more_open() || !beside.is_no_more_listed();
+  if (inner.st_uid != ::geteuid() || !is_more_open || !is_empty(directory)) return {};
   const mode_t wanted = mode_beside(MCR_TRY(status_with_own_group(parent)));
   for (const char* list : {access_list_name, default_list_name})
     (void)system_calls().fremovexattr(directory.descriptor(), list);
@@ -346,6 +348,14 @@ Result<MadeContainers> make_open_containers(const File& directory, const std::st
 
 Result<File> make_in_own_containers(const File& containers, const std::string& name) {
   return std::move(MCR_TRY(make_usable(containers, name)).directory);
+}
+
+Result<File> make_closed_in_own_containers(const File& containers, const std::string& name) {
+  if (system_calls().mkdirat(containers.descriptor(), name.c_str(), S_IRWXU) == 0)
+    let_owner_enter(containers, name);
+  else if (errno != EEXIST)
+    return system_error("cannot make directory", containers.name() + "/" + name);
+  return open_usable(containers, name, Link::refused);
 }
 
 std::optional<std::string> refusal_of_containers(const std::string& base,

@@ -44,6 +44,8 @@ Result<MadeContainers> make_open_containers(const File& directory, const std::st
 
 /// Makes a directory in a directory of containers, such as set-natives/, in the same way.
 Result<File> make_in_own_containers(const File& containers, const std::string& name);
+/// The same, but only the owner may enter the new directory.
+Result<File> make_closed_in_own_containers(const File& containers, const std::string& name);
 
 /// Returns why no container of files in the directory `files` may be put into the directory `container_dir` of `base`: a
 /// symbolic link lies in its place or on the way from `base`, this user may not write to it, other users could remove or

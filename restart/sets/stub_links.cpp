@@ -22,8 +22,12 @@
 namespace mcr::restart {
 namespace {
 
-std::string directory_of_links(const std::string& containers) {
-  return containers + "/" + std::string(stub_links_directory);
+constexpr std::string_view first_name = "set-stubs";
+
+/// The directories in which links of this user may lie.
+std::array<std::string, 2> names_of_homes(uid_t user) {
+  const std::string first(first_name);
+  return {first, first + "." + std::to_string(user)};
 }
 
 std::string name_of_link(const PartId& part, ino_t inode) {
@@ -53,30 +57,39 @@ bool is_same(const struct stat& a, const struct stat& b) {
   return FileIdentity(a) == FileIdentity(b);
 }
 
-/// Every user who may enter `home` can reach the file through a link in it, even if directories
-/// above the file keep that user out. So all other users lose access to `home`. If several users
-/// keep links in `home`, a file below such directories is not linked (EPERM).
-Result<void> close_to_others(const File& above, const File& home, const File& stub,
-                             const std::string& path) {
-  const File directory = MCR_TRY(open_directory_of(path, FileIdentity(MCR_TRY(stub.status()))));
-  const File outer = MCR_TRY(File::open(above.descriptor(), "..", O_PATH | O_DIRECTORY));
-  const FileIdentity base(MCR_TRY(outer.status()));
-  if (!is_at_or_above(base, directory)) {
-    errno = ESTALE;  // another directory has come to the path of `above`
-    return system_error("the file is no longer below the directory", above.name());
-  }
+/// Opens this directory of links, makes it if it is missing, and closes it to all other users. EPERM or EACCES: it
+/// belongs to another user, or others may write to it.
+Result<File> open_closed(const File& containers, const std::string& name) {
+  File home = MCR_TRY(make_closed_in_own_containers(containers, name));
   const struct stat status = MCR_TRY(home.status());
-  constexpr mode_t others = S_IRWXG | S_IRWXO;
-  if ((status.st_mode & others) == 0) return {};
-  if (is_ours_alone(status)) {
-    if (system_calls().fchmod(home.descriptor(), status.st_mode & 07777 & ~others) == 0) return {};
-    return system_error("cannot close", directory_of_links(above.name()));
+  const std::string path = containers.name() + "/" + name;
+  if (!is_ours_alone(status)) {
+    return Error{Cause::system,
+                 path + " belongs to " + user_text(status.st_uid) + ", or others may write to it",
+                 EPERM};
   }
-  const Access access = MCR_TRY(access_of(stub));
-  if (closed_by_directories(access, directory, base) == access) return {};
-  errno = EPERM;
-  return system_error("users who may not reach the file may enter the directory",
-                      directory_of_links(above.name()));
+  constexpr mode_t others = S_IRWXG | S_IRWXO;
+  if ((status.st_mode & others) != 0 &&
+      system_calls().fchmod(home.descriptor(), status.st_mode & 07777 & ~others) != 0)
+    return system_error("cannot close", path);
+  return home;
+}
+
+Result<File> open_home(const File& containers) {
+  const auto names = names_of_homes(::geteuid());
+  auto home = open_closed(containers, names.front());
+  const int problem = home ? 0 : home.error().system_error;
+  return problem == EPERM || problem == EACCES ? open_closed(containers, names.back())
+                                               : std::move(home);
+}
+
+/// ESTALE: the file does not lie below the directory of `containers` any more.
+Result<void> expect_below(const File& containers, const File& stub, const std::string& path) {
+  const File directory = MCR_TRY(open_directory_of(path, FileIdentity(MCR_TRY(stub.status()))));
+  const File outer = MCR_TRY(File::open(containers.descriptor(), "..", O_PATH | O_DIRECTORY));
+  if (is_at_or_above(FileIdentity(MCR_TRY(outer.status())), directory)) return {};
+  errno = ESTALE;  // another directory has come to the path of `containers`
+  return system_error("the file is no longer below the directory", containers.name());
 }
 
 /// Links through the descriptor, which leads to the stub even after the program has moved it. Links
@@ -97,6 +110,12 @@ bool try_link(const File& stub, const std::string& path, const File& home,
 
 }  // namespace
 
+bool is_links_name(std::string_view name) {
+  if (!name.starts_with(first_name)) return false;
+  name.remove_prefix(first_name.size());
+  return name.empty() || name.front() == '.';
+}
+
 Result<void> link_stub(const std::string& containers, const PartId& part, const File& stub,
                        const std::string& path) {
   return link_stub(MCR_TRY(make_own_containers(containers)), part, stub, path);
@@ -105,14 +124,14 @@ Result<void> link_stub(const std::string& containers, const PartId& part, const 
 Result<void> link_stub(const File& containers, const PartId& part, const File& stub,
                        const std::string& path) {
   const struct stat status = MCR_TRY(stub.status());
-  const File home = MCR_TRY(make_in_own_containers(containers, std::string(stub_links_directory)));
-  MCR_TRY(close_to_others(containers, home, stub, path));
+  const File home = MCR_TRY(open_home(containers));
+  MCR_TRY(expect_below(containers, stub, path));
   const std::string link = name_of_link(part, status.st_ino);
   if (!try_link(stub, path, home, link)) {
     if (errno == EEXIST) return {};
     if (errno == EPERM) errno = EOPNOTSUPP;  // here EPERM means a file system without hard links
     return system_error("cannot make the hard link",
-                        containers.name() + "/" + std::string(stub_links_directory) + "/" + link);
+                        containers.name() + "/" + home.name() + "/" + link);
   }
   struct stat linked {};
   if (system_calls().fstatat(home.descriptor(), link.c_str(), &linked, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -128,12 +147,14 @@ std::optional<std::string> our_link_to(const Stub& stub, const std::string& path
                                        const struct stat& status) {
   if (status.st_nlink > 2) return std::nullopt;
   for (const ContainerPlace& place : container_places(stub, path, "none")) {
-    std::string link =
-        directory_of_links(place.directory) + "/" + name_of_link(stub.part, status.st_ino);
-    struct stat there {};
-    if (system_calls().fstatat(AT_FDCWD, link.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-        is_same(there, status)) {
-      return link;
+    for (const std::string& home : names_of_homes(status.st_uid)) {
+      std::string link =
+          place.directory + "/" + home + "/" + name_of_link(stub.part, status.st_ino);
+      struct stat there {};
+      if (system_calls().fstatat(AT_FDCWD, link.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+          is_same(there, status)) {
+        return link;
+      }
     }
   }
   return std::nullopt;
@@ -150,14 +171,21 @@ void unlink_stub(const std::string& containers, const PartId& part, const struct
 }
 
 void unlink_stub(const File& containers, const PartId& part, const struct stat& status) {
-  const auto links = open_beneath(containers.descriptor(), std::string(stub_links_directory),
-                                  O_PATH | O_DIRECTORY);
   const std::string link = name_of_link(part, status.st_ino);
-  struct stat there {};
-  if (links &&
-      system_calls().fstatat(links->descriptor(), link.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-      is_same(there, status))
-    (void)system_calls().unlinkat(links->descriptor(), link.c_str(), 0);
+  for (const std::string& name : names_of_homes(::geteuid())) {
+    const auto home = open_beneath(containers.descriptor(), name, O_PATH | O_DIRECTORY);
+    struct stat there {};
+    if (home &&
+        system_calls().fstatat(home->descriptor(), link.c_str(), &there, AT_SYMLINK_NOFOLLOW) ==
+            0 &&
+        is_same(there, status))
+      (void)system_calls().unlinkat(home->descriptor(), link.c_str(), 0);
+  }
+}
+
+void remove_empty_links(const File& containers) {
+  for (const std::string& name : names_of_homes(::geteuid()))
+    (void)system_calls().unlinkat(containers.descriptor(), name.c_str(), AT_REMOVEDIR);
 }
 
 Result<StubLinks> StubLinks::list(const std::string& containers) {
@@ -169,52 +197,64 @@ Result<StubLinks> StubLinks::list(const std::string& containers) {
 
 Result<StubLinks> StubLinks::list(const File& containers) {
   StubLinks links;
-  auto directory = open_beneath(containers.descriptor(), std::string(stub_links_directory),
-                                O_RDONLY | O_DIRECTORY);
-  if (!directory) {
-    if (directory.error().system_error == ENOENT) return links;
-    return directory.error();
-  }
-  links.beside_ = MCR_TRY(Beside::of(containers, *directory));
-  for (std::string& name : MCR_TRY(list_directory(directory->descriptor(), "."))) {
-    if (const auto parsed = parse_link_name(name)) {
-      links.names_.emplace(parsed->part, std::move(name));
+  for (const std::string& home : MCR_TRY(list_directory(containers.descriptor(), "."))) {
+    if (!is_links_name(home)) continue;
+    auto directory = open_beneath(containers.descriptor(), home, O_RDONLY | O_DIRECTORY);
+    if (!directory) {
+      const int problem = directory.error().system_error;
+      struct stat status {};
+      if (problem == EACCES && system_calls().fstatat(containers.descriptor(), home.c_str(),
+                                                      &status, AT_SYMLINK_NOFOLLOW) == 0)
+        links.hidden_.insert(status.st_uid);
+      else if (problem != ENOENT)
+        return directory.error();
+      continue;
     }
+    for (std::string& name : MCR_TRY(list_directory(directory->descriptor(), "."))) {
+      if (const auto parsed = parse_link_name(name))
+        links.links_.emplace(parsed->part, Link{links.homes_.size(), std::move(name)});
+    }
+    const Beside beside = MCR_TRY(Beside::of(containers, *directory));
+    links.homes_.push_back({std::move(*directory), beside});
   }
-  links.directory_ = std::move(*directory);
   return links;
 }
 
+std::optional<struct stat> StubLinks::status_of(const Link& link) const {
+  struct stat status {};
+  if (system_calls().fstatat(homes_[link.home].directory.descriptor(), link.name.c_str(), &status,
+                             AT_SYMLINK_NOFOLLOW) != 0)
+    return std::nullopt;
+  return status;
+}
+
 StubLinks::Fate StubLinks::fate(const PartId& part, uid_t owner) const {
+  if (hidden_.contains(owner)) return Fate::in_use;
   Fate fate = Fate::unknown;
-  if (!beside_.adders_may_remove(owner)) return fate;
-  const auto [begin, end] = names_.equal_range(part);
+  const auto [begin, end] = links_.equal_range(part);
   for (auto entry = begin; entry != end; ++entry) {
-    struct stat status {};
-    if (system_calls().fstatat(directory_->descriptor(), entry->second.c_str(), &status,
-                               AT_SYMLINK_NOFOLLOW) != 0) {
-      return Fate::unknown;
-    }
+    const Link& link = entry->second;
+    const Home& home = homes_[link.home];
+    if (!home.beside.adders_may_remove(owner)) continue;
+    const auto status = status_of(link);
+    if (!status) return Fate::unknown;
     // A link made by another user says nothing about this user's stub.
-    if (status.st_uid != owner) continue;
-    if (!S_ISREG(status.st_mode) || parse_link_name(entry->second)->inode != status.st_ino)
-      continue;
-    if (status.st_nlink != 1) return Fate::in_use;
-    const auto there = file_at(directory_->descriptor(), entry->second, Links::not_followed);
-    if (there.is_stub_of(part) && is_same(there.status, status)) fate = Fate::given_up;
+    if (status->st_uid != owner) continue;
+    if (!S_ISREG(status->st_mode) || parse_link_name(link.name)->inode != status->st_ino) continue;
+    if (status->st_nlink != 1) return Fate::in_use;
+    const auto there = file_at(home.directory.descriptor(), link.name, Links::not_followed);
+    if (there.is_stub_of(part) && is_same(there.status, *status)) fate = Fate::given_up;
   }
   return fate;
 }
 
 std::uint64_t StubLinks::changed_ns(const PartId& part) const {
   std::uint64_t newest = 0;
-  const auto [begin, end] = names_.equal_range(part);
+  const auto [begin, end] = links_.equal_range(part);
   for (auto entry = begin; entry != end; ++entry) {
-    struct stat status {};
-    if (system_calls().fstatat(directory_->descriptor(), entry->second.c_str(), &status,
-                               AT_SYMLINK_NOFOLLOW) == 0) {
-      newest = std::max(newest, static_cast<std::uint64_t>(status.st_ctim.tv_sec) * 1'000'000'000 +
-                                    static_cast<std::uint64_t>(status.st_ctim.tv_nsec));
+    if (const auto status = status_of(entry->second)) {
+      newest = std::max(newest, static_cast<std::uint64_t>(status->st_ctim.tv_sec) * 1'000'000'000 +
+                                    static_cast<std::uint64_t>(status->st_ctim.tv_nsec));
     }
   }
   return newest;
@@ -222,16 +262,17 @@ std::uint64_t StubLinks::changed_ns(const PartId& part) const {
 
 std::vector<PartId> StubLinks::parts() const {
   std::vector<PartId> parts;
-  for (const auto& [part, name] : names_) {
+  for (const auto& [part, link] : links_) {
     if (parts.empty() || parts.back() != part) parts.push_back(part);
   }
   return parts;
 }
 
 void StubLinks::remove(const PartId& part) const {
-  const auto [begin, end] = names_.equal_range(part);
+  const auto [begin, end] = links_.equal_range(part);
   for (auto entry = begin; entry != end; ++entry) {
-    (void)system_calls().unlinkat(directory_->descriptor(), entry->second.c_str(), 0);
+    const Link& link = entry->second;
+    (void)system_calls().unlinkat(homes_[link.home].directory.descriptor(), link.name.c_str(), 0);
   }
 }
 

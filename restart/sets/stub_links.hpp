@@ -3,6 +3,8 @@
 //
 //   <directory of containers>/set-stubs/<part>.<inode>
 //
+// Through a link a file can be reached in whatever directory it lies. So only its owner may enter the directory of
+// links. If `set-stubs` belongs to another user, this user's links lie in `set-stubs.<user>`.
 // The link count of such a file tells whether the program still has the stub under any name,
 // wherever it was moved or linked to: the count is 1 if only our link is left. A link is made when
 // the stub lies at its path already, so the count is never 1 before the program has given the stub
@@ -14,6 +16,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,11 +28,12 @@
 
 namespace mcr::restart {
 
-inline constexpr std::string_view stub_links_directory = "set-stubs";
+/// True for the name of a directory of links.
+bool is_links_name(std::string_view name);
 
-/// Links the open stub, which `path` led to when the stub was put there. EPERM, EOPNOTSUPP, ENOSYS
-/// and EMLINK mean that the file system does not support hard links. An existing link is not an
-/// error.
+/// Links the open stub, which `path` led to when the stub was put there. EOPNOTSUPP, ENOSYS and EMLINK mean that the
+/// file system does not support hard links. EPERM: other users may enter the directories of links. An existing link
+/// is not an error.
 Result<void> link_stub(const std::string& containers, const PartId& part, const File& stub,
                        const std::string& path);
 /// The same for an open directory of containers.
@@ -41,6 +45,9 @@ Result<void> link_stub(const File& containers, const PartId& part, const File& s
 void unlink_stub(const std::string& containers, const PartId& part, const struct stat& status);
 /// The same for an open directory of containers.
 void unlink_stub(const File& containers, const PartId& part, const struct stat& status);
+
+/// Removes this user's directories of links if they are empty.
+void remove_empty_links(const File& containers);
 
 /// Returns our link to the stub at `path`, if the stub has no other names than that link and `path`. The program may have
 /// removed `path`.
@@ -54,13 +61,13 @@ nlink_t names_of_program(const Stub& stub, const std::string& path, const struct
 /// The links in a directory of containers, as they were when it was listed.
 class StubLinks {
  public:
-  /// Lists the links; the list is empty if there are none.
+  /// Lists the links of all users; the list is empty if there are none.
   static Result<StubLinks> list(const std::string& containers);
   static Result<StubLinks> list(const File& containers);
 
   enum class Fate {
-    unknown,   ///< there is no link that can be believed
-    in_use,    ///< the program has the stub under some name
+    unknown,  ///< there is no link that can be believed
+    in_use,  ///< the program has the stub under some name, or this user may not see the owner's links
     given_up,  ///< the program deleted or overwrote it under its last name
   };
   /// Looks anew at each call. A link counts only if it belongs to `owner`, the owner of the part's set, and
@@ -75,9 +82,20 @@ class StubLinks {
   void remove(const PartId& part) const;
 
  private:
-  std::optional<File> directory_;
-  Beside beside_;  ///< that directory, in the directory of containers
-  std::multimap<PartId, std::string> names_;
+  struct Home {
+    File directory;
+    Beside beside;  ///< that directory, in the directory of containers
+  };
+  struct Link {
+    std::size_t home;  ///< index in `homes_`
+    std::string name;
+  };
+  /// Returns the link's status; nothing if it is gone.
+  [[nodiscard]] std::optional<struct stat> status_of(const Link& link) const;
+
+  std::vector<Home> homes_;
+  std::multimap<PartId, Link> links_;
+  std::set<uid_t> hidden_;  ///< the users whose links this user may not see
 };
 
 }  // namespace mcr::restart

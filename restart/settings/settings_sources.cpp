@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "restart/base/file.hpp"
+#include "restart/base/own_way.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/settings/configuration.hpp"
@@ -211,6 +213,22 @@ std::string user_configuration() {
   return {};
 }
 
+/// The user's own file. HOME may belong to another user (`su` without `-`), who can put links on the way.
+Result<void> load_user(Settings& settings, const std::string& path,
+                       std::vector<std::string>& warnings) {
+  const auto directory = open_by_own_way(parent_of(path));
+  if (!directory) return load_file(settings, path, directory.error(), Writers::this_user, warnings);
+  if (const auto status = directory->status(); status && !is_own(status->st_uid)) {
+    const auto file = open_beneath(directory->descriptor(), name_of(path), O_PATH);
+    if (file || file.error().system_error != ENOENT)
+      warnings.push_back(path + " is ignored, because its directory belongs to " +
+                         user_text(status->st_uid) + "; set HOME or XDG_CONFIG_HOME");
+    return {};
+  }
+  return load_file(settings, path, open_through_links(directory->descriptor(), name_of(path)),
+                   Writers::this_user, warnings);
+}
+
 /// True if the texts differ by a typing error: one character more, less or other, or two exchanged.
 bool is_slip(std::string_view a, std::string_view b) {
   while (!a.empty() && !b.empty() && a.front() == b.front()) {
@@ -266,7 +284,7 @@ Result<Settings> load_settings(std::string_view connector_text, const std::strin
   Settings settings;
   if (!installed.empty()) MCR_TRY(load_file(settings, installed, warnings));
   if (const std::string user = user_configuration(); !user.empty()) {
-    MCR_TRY(load_file(settings, user, warnings));
+    MCR_TRY(load_user(settings, user, warnings));
   }
   if (!directory.empty()) {
     MCR_TRY(load_beside(settings, CheckpointDirectory(directory), warnings));

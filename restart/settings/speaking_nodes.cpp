@@ -13,6 +13,8 @@
 #include "restart/base/file.hpp"
 #include "restart/base/local_socket.hpp"
 #include "restart/base/name_text.hpp"
+#include "restart/base/own_way.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::restart {
@@ -67,8 +69,10 @@ void remove_old_launches(int told) {
 Result<File> launch_directory(const Launcher& who) {
   const std::string above = cache_directory();
   if (above.empty()) return Error{Cause::system, "neither XDG_CACHE_HOME nor HOME is set"};
-  (void)system_calls().mkdirat(AT_FDCWD, above.c_str(), 0700);
-  const File cache = MCR_TRY(File::open(AT_FDCWD, above, O_RDONLY | O_DIRECTORY));
+  // HOME may belong to another user (`su` without `-`), who can put links on the way.
+  if (const auto home = open_by_own_way(parent_of(above)))
+    (void)system_calls().mkdirat(home->descriptor(), name_of(above).c_str(), 0700);
+  const File cache = MCR_TRY(open_by_own_way(above));
   const File ours = MCR_TRY(made_directory(cache.descriptor(), "mcr"));
   const File told = MCR_TRY(made_directory(ours.descriptor(), "told"));
   for (const File* const place : {&ours, &told}) {

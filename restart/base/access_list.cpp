@@ -13,6 +13,7 @@ constexpr std::size_t head_bytes = 4;
 constexpr std::uint32_t list_version = 2;
 constexpr std::uint32_t no_id = 0xFFFFFFFF;  ///< of an entry without a name
 constexpr mode_t write_and_enter = 03;
+constexpr mode_t list_and_enter = 05;
 
 struct Entry {
   Tag tag;
@@ -83,6 +84,29 @@ mode_t rights_of(const std::vector<Entry>& entries, gid_t owning_group, std::uin
 bool is_unreadable(ByteSpan list) { return !list.empty() && entries_of(list).empty(); }
 
 bool may_write(mode_t rights) { return (rights & write_and_enter) == write_and_enter; }
+bool may_list(mode_t rights) { return (rights & list_and_enter) == list_and_enter; }
+
+/// True if a user or group that `list` names has `here` in it, but not `there` in the directory above.
+template <typename Here, typename There>
+bool lets_named_more(ByteSpan list, ByteSpan above, const struct stat& status_above, Here here,
+                     There there) {
+  const auto entries = entries_of(list);
+  const auto entries_above = entries_of(above);
+  const mode_t own_group_above =
+      entries_above.empty() ? (status_above.st_mode >> 3) & 7 : rights_of_own_group(above);
+  const auto may_above = [&](const Entry& entry) {
+    if (entry.tag == Tag::user && entry.id == status_above.st_uid) return true;
+    if (entry.tag == Tag::group && entry.id == status_above.st_gid && there(own_group_above))
+      return true;
+    return std::any_of(entries_above.begin(), entries_above.end(), [&](const Entry& other) {
+      return other.tag == entry.tag && other.id == entry.id &&
+             there(other.rights & mask_of(entries_above));
+    });
+  };
+  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return entry.is_named() && here(entry.rights & mask_of(entries)) && !may_above(entry);
+  });
+}
 
 }  // namespace
 
@@ -121,22 +145,12 @@ bool lets_named_write(ByteSpan list) {
 }
 
 bool lets_more_write(ByteSpan list, ByteSpan above, const struct stat& status_above) {
-  const auto entries = entries_of(list);
-  const auto entries_above = entries_of(above);
-  const mode_t own_group_above =
-      entries_above.empty() ? (status_above.st_mode >> 3) & 7 : rights_of_own_group(above);
-  const auto may_above = [&](const Entry& entry) {
-    if (entry.tag == Tag::user && entry.id == status_above.st_uid) return true;
-    if (entry.tag == Tag::group && entry.id == status_above.st_gid && may_write(own_group_above))
-      return true;
-    return std::any_of(entries_above.begin(), entries_above.end(), [&](const Entry& other) {
-      return other.tag == entry.tag && other.id == entry.id &&
-             may_write(other.rights & mask_of(entries_above));
-    });
-  };
-  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-    return entry.is_named() && may_write(entry.rights & mask_of(entries)) && !may_above(entry);
-  });
+  return lets_named_more(list, above, status_above, may_write, may_write);
+}
+
+bool lets_more_list(ByteSpan list, ByteSpan above, const struct stat& status_above) {
+  const auto lists_or_enters = [](mode_t rights) { return (rights & list_and_enter) != 0; };
+  return lets_named_more(list, above, status_above, lists_or_enters, may_list);
 }
 
 bool lets_denied_write(ByteSpan list, const struct stat& status, ByteSpan above,
@@ -208,8 +222,8 @@ Bytes list_for_foreign_group(ByteSpan list, mode_t mode, gid_t group) {
   return out;
 }
 
-bool lets_all_enter(const struct stat& directory, ByteSpan directory_list, mode_t file_mode,
-                    gid_t file_group, ByteSpan file_list) {
+bool lets_all_list(const struct stat& directory, ByteSpan directory_list, mode_t file_mode,
+                   gid_t file_group, ByteSpan file_list) {
   constexpr std::size_t most_groups = 8;
   const auto file = all_entries_of(file_list, file_mode);
   const auto above = all_entries_of(directory_list, directory.st_mode);
@@ -236,7 +250,7 @@ bool lets_all_enter(const struct stat& directory, ByteSpan directory_list, mode_
       const mode_t rights = user == directory.st_uid
                                 ? (directory.st_mode >> 6) & 7
                                 : rights_of(above, directory.st_gid, user, member_of);
-      if (uses && (rights & 01) == 0) return false;
+      if (uses && !may_list(rights)) return false;
     }
   }
   return true;

@@ -48,6 +48,9 @@ bool lets_named_write(ByteSpan list);
 /// `above` is the access list of the directory above (may be empty), `status_above` its status.
 bool lets_more_write(ByteSpan list, ByteSpan above, const struct stat& status_above);
 
+/// The same for who may list the directory or enter it, but may not do both in the directory above.
+bool lets_more_list(ByteSpan list, ByteSpan above, const struct stat& status_above);
+
 /// True if `above`, the access list of the directory above, denies write permission to a user or group
 /// who could write to the directory below: as a member of its group, as one of the others, or by its own
 /// list `list`. `status` is that of the directory below; its owner does not count here
@@ -65,8 +68,8 @@ bool denies_write_to(ByteSpan list, uid_t user);
 Bytes list_for_foreign_group(ByteSpan list, mode_t mode, gid_t group);
 
 /// True if nobody but the file's owner can be kept from a file by the directory: all others who may read or
-/// write the file may enter the directory. `file_list` and `directory_list` may be empty.
-bool lets_all_enter(const struct stat& directory, ByteSpan directory_list, mode_t file_mode,
-                    gid_t file_group, ByteSpan file_list);
+/// write the file may list and enter the directory. `file_list` and `directory_list` may be empty.
+bool lets_all_list(const struct stat& directory, ByteSpan directory_list, mode_t file_mode,
+                   gid_t file_group, ByteSpan file_list);
 
 }  // namespace mcr::restart

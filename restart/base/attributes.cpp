@@ -12,6 +12,7 @@
 
 #include "restart/base/access_list.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -245,10 +246,18 @@ Result<void> copy_attributes(const File& from, const File& to, const Access& acc
 
 Result<void> open_as_parent(const File& directory, const File& parent) {
   const struct stat inner = MCR_TRY(directory.status());
-  const struct stat outer = MCR_TRY(parent.status());
-  mode_t group = group_bits(outer.st_mode) & 05;
-  const mode_t other = other_bits(outer.st_mode) & 05;
+  const bool inherits = has_access_list(directory);
+  const struct stat outer = MCR_TRY(inherits ? parent.status() : status_with_own_group(parent));
+  constexpr mode_t list_and_enter = 05;
+  const auto only_whole = [](mode_t bits) {
+    return (bits & list_and_enter) == list_and_enter ? list_and_enter : 0;
+  };
+  mode_t group = only_whole(group_bits(outer.st_mode));
+  mode_t other = only_whole(other_bits(outer.st_mode));
+  // Members of the group of `parent` may count as others in a directory of another group.
+  const bool group_only_enters = group == 0 && (group_bits(outer.st_mode) & 01) != 0;
   if (inner.st_gid != outer.st_gid) group &= other;
+  if (inner.st_gid != outer.st_gid && group_only_enters) other = 0;
   const mode_t wanted = (inner.st_mode & 07777) | (group << 3) | other;
   if (wanted == (inner.st_mode & 07777)) return {};
   if (system_calls().fchmod(directory.descriptor(), wanted) != 0)

@@ -69,6 +69,7 @@ Result<Beside> Beside::of(const File& outer, const File& inner) {
   const Bytes inner_list = access_list_of(inner);
   if (!inner_list.empty()) beside.inner_group_ = rights_of_own_group(inner_list) << 3;
   beside.lets_more_write_ = lets_more_write(inner_list, outer_list, beside.outer_);
+  beside.lets_more_list_ = lets_more_list(inner_list, outer_list, beside.outer_);
   beside.lets_denied_write_ =
       lets_denied_write(inner_list, beside.inner_, outer_list, beside.outer_, may_be_member);
   beside.is_owner_denied_ = beside.inner_.st_uid != beside.outer_.st_uid &&

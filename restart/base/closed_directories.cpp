@@ -63,12 +63,13 @@ Access closed_by_directories(Access access, const File& directory, FileIdentity 
   }
   for (const Level& level : std::span(*levels).first(levels->size() - 1)) {
     if (level.has_list() &&
-        lets_all_enter(level.status, level.list, access.mode, access.group, access.list))
+        lets_all_list(level.status, level.list, access.mode, access.group, access.list))
       continue;
     // A mode cannot express rights of single users, so such a directory lets neither group nor others through.
-    const bool lets_its_group = !level.has_list() && (level.status.st_mode & S_IXGRP) != 0;
+    const auto lets = [&](mode_t bits) { return (level.status.st_mode & bits) == bits; };
+    const bool lets_its_group = !level.has_list() && lets(S_IRGRP | S_IXGRP);
     const bool lets_group = lets_its_group && level.status.st_gid == access.group;
-    const bool lets_others = lets_its_group && (level.status.st_mode & S_IXOTH) != 0;
+    const bool lets_others = lets_its_group && lets(S_IROTH | S_IXOTH);
     if (lets_others) continue;
     // Users whom the file's access list names may count as others here, so the list is dropped.
     access = without_list(access);

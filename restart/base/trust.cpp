@@ -39,6 +39,9 @@ constexpr mode_t others_write = S_IWGRP | S_IWOTH;
 bool may_write(const struct stat& status, mode_t write, mode_t search) {
   return (status.st_mode & write) != 0 && (status.st_mode & search) != 0;
 }
+bool may_list(const struct stat& status, mode_t read, mode_t search) {
+  return (status.st_mode & read) != 0 && (status.st_mode & search) != 0;
+}
 bool is_sticky(const struct stat& status) { return (status.st_mode & S_ISVTX) != 0; }
 /// True if all writers of the directory can replace each other's files there.
 bool is_shared(const struct stat& status) {
@@ -178,6 +181,23 @@ bool Beside::is_no_more_open() const {
   return !others_may_only_add(outer_) || !others_may_add();
 }
 
+bool Beside::is_no_more_listed() const {
+  constexpr mode_t of_group = S_IRGRP | S_IXGRP;
+  constexpr mode_t of_others = S_IROTH | S_IXOTH;
+  const bool group_lists = (outer_group_ & of_group) == of_group;
+  const bool others_list = (outer_.st_mode & of_others) == of_others;
+  const bool group_only_enters = !group_lists && (outer_group_ & S_IXGRP) != 0;
+  const bool others_only_enter = !others_list && (outer_.st_mode & S_IXOTH) != 0;
+  const bool is_same_group = inner_.st_gid == outer_.st_gid;
+  const bool group = (inner_group_ & of_group) != 0;
+  const bool others = (inner_.st_mode & of_others) != 0;
+  if (group && (is_same_group ? group_only_enters : group_only_enters || others_only_enter))
+    return false;
+  if (others && (is_same_group ? others_only_enter : group_only_enters || others_only_enter))
+    return false;
+  return !lets_more_list_ || (group_lists && others_list && !has_outer_list_);
+}
+
 mode_t mode_beside(const struct stat& outer) {
   mode_t mode = 0777;
   if (others_may_only_add(outer)) mode &= ~others_write;
@@ -186,8 +206,14 @@ mode_t mode_beside(const struct stat& outer) {
   const bool others_above = may_write(outer, S_IWOTH, S_IXOTH);
   if (!group_above || !(keeps_group || others_above)) mode &= ~static_cast<mode_t>(S_IWGRP);
   if (!others_above || !(keeps_group || group_above)) mode &= ~static_cast<mode_t>(S_IWOTH);
-  if ((outer.st_mode & S_IXGRP) == 0) mode &= ~static_cast<mode_t>(S_IRWXG);
-  if ((outer.st_mode & S_IXOTH) == 0) mode &= ~static_cast<mode_t>(S_IRWXO);
+  // Users who may not list `outer` do not know its files' names, and names in the new directory would tell them.
+  const bool group_lists = may_list(outer, S_IRGRP, S_IXGRP);
+  const bool others_list = may_list(outer, S_IROTH, S_IXOTH);
+  const bool group_only_enters = !group_lists && (outer.st_mode & S_IXGRP) != 0;
+  const bool others_only_enter = !others_list && (outer.st_mode & S_IXOTH) != 0;
+  // In a directory of another group, members may count as others, and others as members.
+  if (!group_lists || (!keeps_group && others_only_enter)) mode &= ~static_cast<mode_t>(S_IRWXG);
+  if (!others_list || (!keeps_group && group_only_enters)) mode &= ~static_cast<mode_t>(S_IRWXO);
   return is_sticky(outer) ? mode | S_ISVTX : mode;
 }
 

@@ -132,6 +132,9 @@ class Beside {
   /// True if every user who may write to `inner` may also write to `outer`. If `outer` is sticky, other users
   /// can add files to it but replace none. Then only the owner of `inner` may write to `inner`.
   [[nodiscard]] bool is_no_more_open() const;
+  /// True if `inner` lets nobody list or enter it who may enter `outer` but not list it. Names in `inner` tell the names
+  /// of files in `outer`.
+  [[nodiscard]] bool is_no_more_listed() const;
 
  private:
   /// True if users may add files to `inner` who could not replace the files in `outer`.
@@ -146,6 +149,8 @@ class Beside {
   bool has_outer_list_ = false;  ///< `outer` has an access list
   /// The access list of `inner` lets users write to it who may not write to `outer`.
   bool lets_more_write_ = false;
+  /// The access list of `inner` lets users list or enter it who may not list `outer`.
+  bool lets_more_list_ = false;
   /// `inner` lets users write to it to whom the access list of `outer` denies that.
   bool lets_denied_write_ = false;
   /// The access list of `outer` denies write permission to the owner of `inner`.
@@ -176,7 +181,8 @@ Bytes access_list_of(const File& directory);
 /// True if new files in the directory inherit an access list.
 bool has_default_list(const File& directory);
 
-/// Returns the mode, before umask, with which mkdir() should make a directory of ours in `outer`.
+/// Returns the mode, before umask, with which mkdir() should make a directory of ours in `outer`. Group and others may enter
+/// it only if they may list `outer`.
 mode_t mode_beside(const struct stat& outer);
 
 /// For messages: "user 1000".

@@ -145,9 +145,9 @@ TEST_CASE("the entry of a group denies only what its members would get as others
 
 namespace {
 
-constexpr int reads = 1, enters = 2;
+constexpr int reads = 1, lists = 2;
 
-/// Asks the kernel what the user may do: reads | enters.
+/// Asks the kernel what the user may do: reads | lists.
 int ask_kernel(const std::string& file, const std::string& directory, uid_t user,
                const std::vector<gid_t>& groups) {
   const pid_t child = ::fork();
@@ -156,7 +156,7 @@ int ask_kernel(const std::string& file, const std::string& directory, uid_t user
         ::setresuid(user, user, user) != 0)
       ::_exit(64);
     const bool uses = ::access(file.c_str(), R_OK) == 0 || ::access(file.c_str(), W_OK) == 0;
-    ::_exit((uses ? reads : 0) | (::access(directory.c_str(), X_OK) == 0 ? enters : 0));
+    ::_exit((uses ? reads : 0) | (::access(directory.c_str(), R_OK | X_OK) == 0 ? lists : 0));
   }
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
@@ -191,7 +191,7 @@ Bytes random_list(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("whether all who may use a file may enter a directory is as the kernel decides it") {
+TEST_CASE("whether all who may use a file may list a directory is as the kernel decides it") {
   if (::geteuid() != 0) return;
   const ScratchDirectory scratch;
   REQUIRE(::chmod(scratch.path().c_str(), 0711) == 0);
@@ -214,17 +214,17 @@ TEST_CASE("whether all who may use a file may enter a directory is as the kernel
     const auto of_file = access_of(*File::open(AT_FDCWD, file, O_RDONLY));
     const File above = *File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
     const auto of_directory = access_of(above);
-    bool all_enter = true;
+    bool all_list = true;
     for (const uid_t user : {61001, 61002, 61003}) {
       for (unsigned subset = 0; subset < 8; ++subset) {
         std::vector<gid_t> member_of;
         for (unsigned i = 0; i < 3; ++i)
           if ((subset >> i & 1U) != 0) member_of.push_back(groups[i]);
-        all_enter = all_enter && ask_kernel(file, directory, user, member_of) != reads;
+        all_list = all_list && ask_kernel(file, directory, user, member_of) != reads;
       }
     }
-    CHECK(lets_all_enter(*above.status(), of_directory->list, of_file->mode, of_file->group,
-                         of_file->list) == all_enter);
+    CHECK(lets_all_list(*above.status(), of_directory->list, of_file->mode, of_file->group,
+                        of_file->list) == all_list);
     std::filesystem::remove(file);
     std::filesystem::remove(directory);
   }

@@ -185,4 +185,8 @@ TEST_CASE("a directory is opened as far as its parent directory") {
   REQUIRE(::chmod((scratch / "in").c_str(), 0700) == 0);
   REQUIRE(open_as_parent(*inner, *outer));
   CHECK(mode_of(*inner) == 0750);
+  REQUIRE(::chmod(scratch.path().c_str(), 0711) == 0);
+  REQUIRE(::chmod((scratch / "in").c_str(), 0700) == 0);
+  REQUIRE(open_as_parent(*inner, *outer));
+  CHECK(mode_of(*inner) == 0700);
 }

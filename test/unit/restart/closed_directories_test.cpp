@@ -46,6 +46,10 @@ TEST_CASE("only directories between a file's directory and the base restrict the
   CHECK(tree.left(tree.open("v/0"), "v/0") == 0644);
   tree.mode("v/0", 0750);
   CHECK(tree.left(tree.open("v/0"), "v") == 0640);
+  tree.mode("v/0", 0751);  // who may not list it does not know the names in it
+  CHECK(tree.left(tree.open("v/0"), "v") == 0640);
+  tree.mode("v/0", 0711);
+  CHECK(tree.left(tree.open("v/0"), "v") == 0600);
 }
 
 TEST_CASE("if the file does not lie below the base, only its owner gets access") {

@@ -196,9 +196,11 @@ TEST_CASE(
 TEST_CASE("the mode of a directory of ours is never more open than that of the directory above") {
   for (mode_t mode = 0; mode <= 07777; ++mode) {
     const struct stat outer = directory_of(me, mode, ::getegid());
-    CHECK(Beside(outer, directory_of(me, mode_beside(outer), ::getegid())).is_no_more_open());
+    const Beside beside(outer, directory_of(me, mode_beside(outer), ::getegid()));
+    CHECK((beside.is_no_more_open() && beside.is_no_more_listed()));
     const struct stat foreign = directory_of(me, mode & ~mode_t{S_ISGID}, ::getegid() + 1);
-    CHECK(Beside(foreign, directory_of(me, mode_beside(foreign), ::getegid())).is_no_more_open());
+    const Beside beside_foreign(foreign, directory_of(me, mode_beside(foreign), ::getegid()));
+    CHECK((beside_foreign.is_no_more_open() && beside_foreign.is_no_more_listed()));
   }
   CHECK(mode_beside(directory_of(me, 0755)) == 0755);
   CHECK(mode_beside(directory_of(me, 01777)) == 01755);
@@ -206,6 +208,13 @@ TEST_CASE("the mode of a directory of ours is never more open than that of the d
   CHECK(mode_beside(directory_of(me, 0775, ::getegid())) == 0775);
   CHECK(mode_beside(directory_of(me, 0775, ::getegid() + 1)) == 0755);
   CHECK(mode_beside(directory_of(me, 0700)) == 0700);
+  // Who may enter but not list learns no names.
+  CHECK(mode_beside(directory_of(me, 0711)) == 0700);
+  CHECK(mode_beside(directory_of(me, 0710, ::getegid())) == 0700);
+  CHECK(mode_beside(directory_of(me, 01733)) == 01700);
+  CHECK(mode_beside(directory_of(me, 0751, ::getegid())) == 0750);
+  CHECK(mode_beside(directory_of(me, 0751, ::getegid() + 1)) == 0700);
+  CHECK(mode_beside(directory_of(me, 0750, ::getegid() + 1)) == 0750);
   // Others may write, the group may not: its members are others in a directory of another group.
   CHECK(mode_beside(directory_of(me, 0757, ::getegid())) == 0757);
   CHECK(mode_beside(directory_of(me, 0757, ::getegid() + 1)) == 0755);

@@ -84,7 +84,7 @@ Result<void> move_once(const PartBegin& begin, const restart::ContainerName& whe
   // If the rank's link is not found, the stub has two links of ours, and its set stays.
   if (!rank) return {};
   restart::unlink_stub(rank->containers, begin.part, status);
-  restart::remove_empty_links(rank->containers);
+  restart::remove_empty_links_directories(rank->containers);
   (void)restart::system_calls().unlinkat(rank->files.descriptor(), rank->name.c_str(),
                                          AT_REMOVEDIR);
   return {};

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "aggregation/commit/put_back.hpp"
@@ -55,9 +56,9 @@ std::optional<restart::Access> access_at(const LockedPart& part) {
 /// Returns the access rights of the stub as found by its descriptor, not by the part's path.
 std::optional<restart::Access> access_of_stub(const LockedPart& part, const StubHandles* stubs) {
   if (stubs == nullptr) return std::nullopt;
-  if (auto access = stubs->access(part.id)) return access;
   const auto now = stubs->find(part.id);
   if (now.fate != StubHandles::Fate::present) return std::nullopt;
+  if (auto access = stubs->access(part.id)) return access;
   const auto file = restart::File::open(AT_FDCWD, now.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const auto status = file ? file->status() : Result<struct stat>(file.error());
   if (!status || status->st_dev != now.device || status->st_ino != now.inode) return std::nullopt;
@@ -65,22 +66,54 @@ std::optional<restart::Access> access_of_stub(const LockedPart& part, const Stub
   return access ? std::optional(for_certain(*file, *access, part.journal.begin)) : std::nullopt;
 }
 
-restart::Access open_access(const LockedPart& part, const StubHandles* stubs) {
+/// The access for a part that nobody can open under its name any more.
+restart::Access only_owner(const restart::PartBegin& begin) {
+  restart::Access access;
+  access.group = ::getegid();
+  access.mode = begin.mode & 0700;
+  return access;
+}
+
+bool is_written_again(const LockedPart& part, const StubHandles* stubs,
+                      const BeingWritten& written) {
+  if (part.is_native) return false;
+  if (written.replaced.contains(part.id)) return true;
+  const auto now = stubs != nullptr ? stubs->find(part.id) : StubHandles::Found{};
+  const bool is_present = now.fate == StubHandles::Fate::present;
+  const auto [begin, end] =
+      written.paths.equal_range(is_present ? now.path : part.journal.begin.path);
+  return std::any_of(begin, end, [&](const auto& other) { return other.second != part.id; });
+}
+
+restart::Access open_access(const LockedPart& part, const StubHandles* stubs,
+                            const BeingWritten& written) {
+  if (is_written_again(part, stubs, written)) return only_owner(part.journal.begin);
   if (const auto access = access_of_stub(part, stubs)) return *access;
   if (const auto access = access_at(part)) return *access;
   const restart::PartBegin& begin = part.journal.begin;
-  restart::Access access;
-  access.group = ::getegid();
   restart::log_warning_once(
       "access",
       begin.path +
           " was renamed or removed before its commit, so its mode is not known and only its owner "
           "may read the container. Nothing is lost; chmod the container if others should read it");
-  access.mode = begin.mode & 0700;
-  return access;
+  return only_owner(begin);
 }
 
 }  // namespace
+
+BeingWritten being_written(const restart::LaunchDirectory& directory) {
+  using State = restart::LaunchDirectory::State;
+  BeingWritten found;
+  const auto open = directory.list(State::open);
+  if (!open) return found;
+  for (const restart::PartId& part : *open) {
+    const auto journal = directory.journal(State::open, part);
+    if (!journal) continue;
+    found.paths.emplace(journal->begin.path, part);
+    if (journal->begin.replaced_part) found.replaced.insert(*journal->begin.replaced_part);
+  }
+  return found;
+}
 
 std::optional<restart::File> directory_of(const LockedPart& part, const StubHandles* stubs) {
   constexpr int most_renames = 4;
@@ -95,8 +128,9 @@ std::optional<restart::File> directory_of(const LockedPart& part, const StubHand
 }
 
 restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
-                               const std::optional<restart::FileIdentity>& outer) {
-  restart::Access access = open_access(part, stubs);
+                               const std::optional<restart::FileIdentity>& outer,
+                               const BeingWritten& written) {
+  restart::Access access = open_access(part, stubs, written);
   if (!outer) return access;
   if (const auto directory = directory_of(part, stubs))
     return restart::closed_by_directories(access, *directory, *outer);

@@ -70,26 +70,27 @@ class StubsBelow {
     for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
       // Our own links do not count as names of a stub, and other users' links cannot be read.
       const fs::path& path = entry->path();
-      if (restart::is_links_name(path.filename().native()) && is_closed_by_another(path.native())) {
+      if (restart::is_links_directory_name(path.filename().native()) &&
+          is_closed_by_another(path.native())) {
         entry.disable_recursion_pending();
         continue;
       }
       const fs::path above = path.parent_path();
-      const bool is_link_of_ours =
-          above.parent_path() == containers_ && restart::is_links_name(above.filename().native());
+      const bool is_link_of_ours = above.parent_path() == containers_ &&
+                                   restart::is_links_directory_name(above.filename().native());
       if (!is_link_of_ours) MCR_TRY(look_at(path.native()));
     }
     if (problem) return failed(root_, problem.value());
     return {};
   }
 
-  /// True for a directory that only its owner may enter, if that is another user than the set's owner.
+  /// True for a directory that only its owner may enter, if that is not the set's owner or not this user.
   [[nodiscard]] bool is_closed_by_another(const std::string& path) const {
     struct stat status {};
     return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) ==
                0 &&
-           S_ISDIR(status.st_mode) && status.st_uid != set_.owner &&
-           (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+           S_ISDIR(status.st_mode) && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
+           (status.st_uid != set_.owner || status.st_uid != ::geteuid());
   }
 
   [[nodiscard]] std::string shown(const std::string& path) const {
@@ -371,7 +372,13 @@ Result<Superseded> superseded(const std::vector<StoredSet>& sets, const IsUsed& 
         std::any_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& part) {
           return here.fate(part.part, set.owner) == restart::StubLinks::Fate::in_use;
         });
-    if (!MCR_TRY(has_stub) && !is_linked && !MCR_TRY(is_used(set)))
+    const bool is_hidden = here.is_hidden(set.owner);
+    if (!MCR_TRY(has_stub) && is_hidden)
+      answer.kept.insert(
+          set.prefix + "* belongs to " + restart::user_text(set.owner) +
+          ", whose links to files (gc=on) you may not see; it is kept; let this user "
+          "or root call mcr gc");
+    if (!MCR_TRY(has_stub) && !is_hidden && !is_linked && !MCR_TRY(is_used(set)))
       found.push_back({&set, replacement});
   }
   answer.orders = without_shared_containers(std::move(found), sets);

@@ -89,7 +89,8 @@ class Search {
   /// True for the directories with our own links to stubs and native files, whose names the program
   /// does not know.
   static bool has_our_links(const std::string& directory) {
-    return restart::is_links_name(directory) || directory == restart::native_members_directory;
+    return restart::is_links_directory_name(directory) ||
+           directory == restart::native_members_directory;
   }
 
   void look_at(const std::string& path, const struct stat& status) {

@@ -104,8 +104,8 @@ class Visit {
     if (!entries) {
       const int problem = entries.error().system_error;
       if (problem == ENOENT) return;  // the directory was removed meanwhile
-      const bool is_of_another = problem == EACCES;
-      if (is_of_another && restart::is_links_name(restart::name_of(here.below))) return;
+      const bool is_closed = problem == EACCES;
+      if (is_closed && restart::is_links_directory_name(restart::name_of(here.below))) return;
       return leave_out(here.below, problem == EOVERFLOW ? "it has more names than are read at once"
                                                         : std::generic_category().message(problem));
     }

@@ -35,8 +35,8 @@ struct FileBelow {
 
 /// Calls `look` for each regular file in `top` and below it, level by level, so that the directories
 /// near `top` are entered first. `root` is the path of `top`; "." is left out of the paths. Links are
-/// not followed, no other file system is entered, and directories of other users' links to stubs are left out. One directory is open at a time. Shows on a
-/// terminal how many directories were entered.
+/// not followed, and no other file system is entered. Directories of other users' links to stubs are left out. One
+/// directory is open at a time. Shows on a terminal how many directories were entered.
 NotLookedAt look_below(const restart::File& top, const std::string& root,
                        const std::function<void(const FileBelow& file)>& look);
 

@@ -75,7 +75,7 @@ class StubsBelowNamed {
     if (!top && top.error().system_error == ENOTDIR) return stubs;  // a container was named
     if (!top) return top.error();
     const NotLookedAt left = look_below(*top, directory_, [&](const FileBelow& file) {
-      if (restart::is_links_name(restart::name_of(restart::parent_of(file.path)))) return;
+      if (restart::is_link_to_stub(file.path)) return;
       const auto there = restart::file_at(AT_FDCWD, file.path, restart::Links::not_followed);
       if (there.is_stub()) stubs[there.stub.part].insert(there.status.st_uid);
     });

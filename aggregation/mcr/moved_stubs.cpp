@@ -254,7 +254,7 @@ Result<MovedStubs> reconnect_moved_stubs(const std::string& directory, bool dry_
   OpenHomes homes(top, root);
   moved.left_out = look_below(top, root, [&](const FileBelow& found) {
     const std::string& path = found.path;
-    if (restart::is_links_name(name_of(parent_of(path)))) return;
+    if (restart::is_link_to_stub(path)) return;
     const auto home = homes.open(parent_of(path));
     if (!home) return;
     auto file = restart::open_beneath((*home)->directory().descriptor(), name_of(path), O_RDONLY);

@@ -24,6 +24,7 @@
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/birth_time.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/open_elsewhere.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -54,13 +55,14 @@ bool is_younger_empty_file(const StoredSet& set, const restart::FileAt& there) {
          there.status.st_size == 0 && restart::was_made_after(there.file, set.written_ns);
 }
 
-/// True if a stub may replace the file: an empty file, as a writer leaves it that died before it
+/// True if a stub may replace the file: an empty file that nobody has open, as a writer leaves it that died before it
 /// filled in the stub, or a damaged stub, which must belong to the set's owner.
 bool may_be_replaced(const StoredSet& set, const restart::FileAt& there) {
   using Kind = restart::FileAt::Kind;
   if (there.status.st_uid != set.owner) return false;
   if (there.kind == Kind::plain_file)
-    return there.status.st_size == 0 && !is_younger_empty_file(set, there) && !has_native_file(set);
+    return there.status.st_size == 0 && !is_younger_empty_file(set, there) &&
+           !has_native_file(set) && !restart::is_open_elsewhere(there.file);
   return there.kind == Kind::damaged_stub && there.error.cause == Cause::damaged;
 }
 
@@ -260,7 +262,7 @@ class Bases {
     if (!is_new || !base) return known->second;
     StubsFound& found = known->second;
     look_below(*base, set.home->base, [&](const FileBelow& file) {
-      if (restart::is_links_name(restart::name_of(restart::parent_of(file.path)))) return;
+      if (restart::is_link_to_stub(file.path)) return;
       const auto there = restart::file_at(AT_FDCWD, file.path, restart::Links::not_followed);
       if (there.is_stub() && restart::is_believed(there.status.st_uid, set.owner))
         found.emplace(there.stub.part, there.stub.container_directory);

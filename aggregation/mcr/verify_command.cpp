@@ -172,7 +172,7 @@ std::string normal(const std::filesystem::path& path) {
 bool is_ours(const std::string& directory, const std::set<std::string>& homes) {
   const std::string name = restart::name_of(directory);
   const bool is_named_so =
-      name == restart::native_members_directory || restart::is_links_name(name);
+      name == restart::native_members_directory || restart::is_links_directory_name(name);
   return homes.contains(directory) ||
          (is_named_so && homes.contains(restart::parent_of(directory)));
 }

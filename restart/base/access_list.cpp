@@ -108,6 +108,42 @@ bool lets_named_more(ByteSpan list, ByteSpan above, const struct stat& status_ab
   });
 }
 
+/// True if all but the owners who have one of the rights `used` to the inner file have all rights `needed` to the
+/// directory.
+bool lets_all(const struct stat& directory, ByteSpan directory_list, mode_t file_mode,
+              gid_t file_group, ByteSpan file_list, mode_t used, mode_t needed) {
+  constexpr std::size_t most_groups = 8;
+  const auto file = all_entries_of(file_list, file_mode);
+  const auto above = all_entries_of(directory_list, directory.st_mode);
+  // Two users are alike if neither list names them and they are in the same of these groups.
+  std::set<std::uint32_t> users{directory.st_uid};
+  std::set<std::uint32_t> groups{file_group, directory.st_gid};
+  for (const auto* entries : {&file, &above}) {
+    for (const Entry& entry : *entries) {
+      if (entry.tag == Tag::user) users.insert(entry.id);
+      if (entry.tag == Tag::group) groups.insert(entry.id);
+    }
+  }
+  if (groups.size() > most_groups) return false;
+  std::uint32_t any_user = 0;
+  while (users.contains(any_user)) ++any_user;
+  users.insert(any_user);
+  const std::vector<std::uint32_t> all_groups(groups.begin(), groups.end());
+  for (unsigned subset = 0; subset < 1U << all_groups.size(); ++subset) {
+    std::set<std::uint32_t> member_of;
+    for (std::size_t i = 0; i < all_groups.size(); ++i)
+      if ((subset >> i & 1U) != 0) member_of.insert(all_groups[i]);
+    for (const std::uint32_t user : users) {
+      const bool uses = (rights_of(file, file_group, user, member_of) & used) != 0;
+      const mode_t rights = user == directory.st_uid
+                                ? (directory.st_mode >> 6) & 7
+                                : rights_of(above, directory.st_gid, user, member_of);
+      if (uses && (rights & needed) != needed) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 mode_t rights_of_own_group(ByteSpan list) {
@@ -222,38 +258,14 @@ Bytes list_for_foreign_group(ByteSpan list, mode_t mode, gid_t group) {
   return out;
 }
 
+bool lets_all_enter(const struct stat& outer, ByteSpan outer_list, const struct stat& inner,
+                    ByteSpan inner_list) {
+  return lets_all(outer, outer_list, inner.st_mode, inner.st_gid, inner_list, 07, 01);
+}
+
 bool lets_all_list(const struct stat& directory, ByteSpan directory_list, mode_t file_mode,
                    gid_t file_group, ByteSpan file_list) {
-  constexpr std::size_t most_groups = 8;
-  const auto file = all_entries_of(file_list, file_mode);
-  const auto above = all_entries_of(directory_list, directory.st_mode);
-  // Two users are alike if neither list names them and they are in the same of these groups.
-  std::set<std::uint32_t> users{directory.st_uid};
-  std::set<std::uint32_t> groups{file_group, directory.st_gid};
-  for (const auto* entries : {&file, &above}) {
-    for (const Entry& entry : *entries) {
-      if (entry.tag == Tag::user) users.insert(entry.id);
-      if (entry.tag == Tag::group) groups.insert(entry.id);
-    }
-  }
-  if (groups.size() > most_groups) return false;
-  std::uint32_t any_user = 0;
-  while (users.contains(any_user)) ++any_user;
-  users.insert(any_user);
-  const std::vector<std::uint32_t> all_groups(groups.begin(), groups.end());
-  for (unsigned subset = 0; subset < 1U << all_groups.size(); ++subset) {
-    std::set<std::uint32_t> member_of;
-    for (std::size_t i = 0; i < all_groups.size(); ++i)
-      if ((subset >> i & 1U) != 0) member_of.insert(all_groups[i]);
-    for (const std::uint32_t user : users) {
-      const bool uses = (rights_of(file, file_group, user, member_of) & 06) != 0;
-      const mode_t rights = user == directory.st_uid
-                                ? (directory.st_mode >> 6) & 7
-                                : rights_of(above, directory.st_gid, user, member_of);
-      if (uses && !may_list(rights)) return false;
-    }
-  }
-  return true;
+  return lets_all(directory, directory_list, file_mode, file_group, file_list, 06, list_and_enter);
 }
 
 }  // namespace mcr::restart

@@ -48,7 +48,8 @@ bool lets_named_write(ByteSpan list);
 /// `above` is the access list of the directory above (may be empty), `status_above` its status.
 bool lets_more_write(ByteSpan list, ByteSpan above, const struct stat& status_above);
 
-/// The same for who may list the directory or enter it, but may not do both in the directory above.
+/// True if `list` lets a user or group that it names list or enter the directory, who may not do both in the directory
+/// above.
 bool lets_more_list(ByteSpan list, ByteSpan above, const struct stat& status_above);
 
 /// True if `above`, the access list of the directory above, denies write permission to a user or group
@@ -66,6 +67,11 @@ bool denies_write_to(ByteSpan list, uid_t user);
 /// owning group, and the owning group gets none. So no later chmod() lets in a group that the file should not
 /// have. `list` may be empty; then `mode` has the rights.
 Bytes list_for_foreign_group(ByteSpan list, mode_t mode, gid_t group);
+
+/// True if nobody but its owner can be kept from `inner`, a directory in `outer`, by `outer`: all others who may list,
+/// enter or write `inner` may enter `outer`. The lists may be empty.
+bool lets_all_enter(const struct stat& outer, ByteSpan outer_list, const struct stat& inner,
+                    ByteSpan inner_list);
 
 /// True if nobody but the file's owner can be kept from a file by the directory: all others who may read or
 /// write the file may list and enter the directory. `file_list` and `directory_list` may be empty.

@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "restart/base/trust.hpp"
 
@@ -13,6 +15,14 @@ namespace mcr::restart {
 namespace {
 
 constexpr int most_links = 40;
+
+/// Without a "/" at its end; empty if the variable is no absolute path.
+std::string absolute_path_in(const char* variable) {
+  const char* const value = std::getenv(variable);
+  std::string path = value == nullptr ? "" : value;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path.starts_with('/') ? path : std::string();
+}
 
 Error refused_link(const std::string& path) {
   errno = ELOOP;
@@ -48,6 +58,24 @@ Result<File> open_by_own_way(const std::string& path) {
     rest = target + "/" + rest;
   }
   return at;
+}
+
+std::string own_place(const char* variable, const std::string& below_home) {
+  const std::string named = absolute_path_in(variable);
+  if (!named.empty()) return named;
+  const std::string home = absolute_path_in("HOME");
+  return home.empty() ? home : home + "/" + below_home;
+}
+
+bool is_own_place(const char* variable) {
+  const std::string named = absolute_path_in(variable);
+  const auto place = open_by_own_way(named.empty() ? absolute_path_in("HOME") : named);
+  if (!place && !named.empty() && place.error().system_error == ENOENT) return true;
+  const auto status = place ? place->status() : Result<struct stat>(place.error());
+  if (!status || !is_believed(status->st_uid, ::geteuid())) return false;
+  // On many systems each user has a group of his own, and umask 002.
+  const bool group_writes = (status->st_mode & S_IWGRP) != 0 && status->st_gid != ::getegid();
+  return !group_writes && (status->st_mode & S_IWOTH) == 0;
 }
 
 }  // namespace mcr::restart

@@ -13,4 +13,11 @@ namespace mcr::restart {
 /// than forty links. ENOTDIR: a file lies there.
 Result<File> open_by_own_way(const std::string& path);
 
+/// The directory in which this user keeps files of one kind: the value of `variable` (XDG_CONFIG_HOME), or
+/// `below_home` (".config") in HOME. Without a "/" at its end; empty: neither variable is an absolute path.
+std::string own_place(const char* variable, const std::string& below_home);
+/// True if nobody else decides what lies there: no other user owns HOME, or the place that `variable` names, or
+/// may write to it, and no other user has put a link on the way. HOME may belong to another user (`su` without `-`).
+bool is_own_place(const char* variable);
+
 }  // namespace mcr::restart

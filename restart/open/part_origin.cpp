@@ -8,7 +8,9 @@
 #include <algorithm>
 
 #include "restart/base/closed_directories.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
@@ -28,6 +30,24 @@ Access closed_for(const Access& access, const File& directory, const File& home)
     at = File::open(at->descriptor(), "..", O_PATH | O_DIRECTORY);
   }
   return closed_by_directories(access, directory, base);
+}
+
+/// True if the directory of containers is closed to users only because they may not list the directory
+/// above it (mode_beside()). They may know the names of files there and open them.
+bool is_closed_for_names(const struct stat& containers, const struct stat& above) {
+  constexpr mode_t of_readers = S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH;
+  return (containers.st_mode & of_readers) == (mode_beside(above) & of_readers);
+}
+
+/// The same for a container in `containers`. If that lies in `home`, it keeps nobody from the file whom `home` lets
+/// open it.
+Result<Access> closed_for_container(const Access& access, const File& containers,
+                                    const File& home) {
+  const File above = MCR_TRY(File::open(containers.descriptor(), "..", O_PATH | O_DIRECTORY));
+  const struct stat outer = MCR_TRY(status_with_own_group(above));
+  const bool is_beside = FileIdentity(outer) == FileIdentity(MCR_TRY(home.status()));
+  if (is_beside && is_closed_for_names(MCR_TRY(containers.status()), outer)) return access;
+  return closed_for(access, containers, home);
 }
 
 /// Returns the access of a part in the stage: that of its stub at the path for which it was begun. If
@@ -95,7 +115,7 @@ Result<Access> access_of_copy(const PartOrigin& origin, const File& stub, const 
     return within(access, access_in_stage(*origin.begin, home));
   }
   if (!is_own && origin.owner == status.st_uid) return access;
-  return within(access, closed_for(origin.access, origin.directory, home));
+  return within(access, MCR_TRY(closed_for_container(origin.access, origin.directory, home)));
 }
 
 }  // namespace mcr::restart

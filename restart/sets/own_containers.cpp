@@ -155,14 +155,54 @@ Result<void> close_as_far(const File& parent, const File& directory) {
                EPERM};
 }
 
-/// If others may not enter the directory above but its group may, gives our directory that group,
+/// Closes a directory of this user to those who may not enter the directory above (any more): somebody may have a
+/// descriptor of it. Takes the access list of the directory above, if that is enough; else closes it to all others,
+/// unless others may write to it.
+Result<void> close_as_entered(const File& parent, const File& directory) {
+  const struct stat outer = MCR_TRY(parent.status());
+  const struct stat inner = MCR_TRY(directory.status());
+  const auto lets_all = [&] {
+    const auto now = directory.status();
+    return now && lets_all_enter(outer, access_list_of(parent), *now, access_list_of(directory));
+  };
+  if (inner.st_uid != ::geteuid() || lets_all()) return {};
+  const bool may_take_list = !has_access_list(directory) && outer.st_gid == inner.st_gid;
+  if (const Bytes list = access_list_of(parent); may_take_list && !list.empty()) {
+    const Bytes within =
+        list_with_mode(list, S_IRWXU | (inner.st_mode & outer.st_mode & (S_IRWXG | S_IRWXO)));
+    if (system_calls().fsetxattr(directory.descriptor(), access_list_name, within.data(),
+                                 within.size(), 0) == 0) {
+      if (lets_all()) return {};
+      (void)system_calls().fremovexattr(directory.descriptor(), access_list_name);
+      (void)system_calls().fchmod(directory.descriptor(), inner.st_mode & 07777);
+    }
+  }
+  if (others_may_write(inner)) return {};
+  mode_t mode = inner.st_mode & 07777 & ~mode_t{S_IRWXG | S_IRWXO};
+  // A mode cannot express whom an access list keeps out, nor who is in another group.
+  const bool is_plain = access_list_of(parent).empty() && access_list_of(directory).empty() &&
+                        outer.st_gid == inner.st_gid;
+  if (is_plain && (outer.st_mode & S_IXGRP) != 0) mode |= inner.st_mode & S_IRWXG;
+  if (is_plain && (outer.st_mode & S_IXOTH) != 0) mode |= inner.st_mode & S_IRWXO;
+  if (system_calls().fchmod(directory.descriptor(), mode) == 0) return {};
+  return system_error("cannot close", directory.name());
+}
+
+/// If others may not list the directory above but its group may, gives our directory that group,
 /// if this user may set it.
 void let_group_enter(const File& parent, const File& directory) {
+  constexpr mode_t of_group = S_IRGRP | S_IXGRP;
+  constexpr mode_t of_others = S_IROTH | S_IXOTH;
   const auto outer = parent.status();
   const auto inner = directory.status();
   if (!outer || !inner || inner->st_gid == outer->st_gid) return;
-  if ((outer->st_mode & S_IXOTH) != 0 || (outer->st_mode & S_IXGRP) == 0) return;
-  (void)system_calls().fchown(directory.descriptor(), static_cast<uid_t>(-1), outer->st_gid);
+  if ((outer->st_mode & of_others) == of_others || (outer->st_mode & of_group) != of_group) return;
+  if (system_calls().fchown(directory.descriptor(), static_cast<uid_t>(-1), outer->st_gid) != 0)
+    return;
+  // If others may enter the directory above, mode_beside() has taken all rights from the former group.
+  const bool had_none = (inner->st_mode & S_IRWXG) == 0 && (outer->st_mode & S_IXOTH) != 0;
+  if (had_none)
+    (void)system_calls().fchmod(directory.descriptor(), (inner->st_mode & 07777) | of_group);
 }
 
 /// True if the directory was born at `moment` or later, or if the file system does not record birth
@@ -218,6 +258,7 @@ Result<Made> make_usable(const File& parent, const std::string& path,
     if (made.is_certain) let_group_enter(parent, *there);
   }
   if (there) MCR_TRY(close_as_far(parent, *there));
+  if (there) MCR_TRY(close_as_entered(parent, *there));
   made.directory = MCR_TRY(open_usable(parent, path, Link::refused));
   if (made.is_certain)
     made.is_certain =
@@ -355,7 +396,7 @@ Result<File> make_closed_in_own_containers(const File& containers, const std::st
     let_owner_enter(containers, name);
   else if (errno != EEXIST)
     return system_error("cannot make directory", containers.name() + "/" + name);
-  return open_usable(containers, name, Link::refused);
+  return open_usable(containers, containers.name() + "/" + name, Link::refused);
 }
 
 std::optional<std::string> refusal_of_containers(const std::string& base,

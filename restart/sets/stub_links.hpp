@@ -3,8 +3,8 @@
 //
 //   <directory of containers>/set-stubs/<part>.<inode>
 //
-// Through a link a file can be reached in whatever directory it lies. So only its owner may enter the directory of
-// links. If `set-stubs` belongs to another user, this user's links lie in `set-stubs.<user>`.
+// A link gives access to a file even if the directories above the file do not. So only its owner may enter a directory
+// of links. If `set-stubs` belongs to another user, this user's links lie in `set-stubs.<user>`.
 // The link count of such a file tells whether the program still has the stub under any name,
 // wherever it was moved or linked to: the count is 1 if only our link is left. A link is made when
 // the stub lies at its path already, so the count is never 1 before the program has given the stub
@@ -28,11 +28,14 @@
 
 namespace mcr::restart {
 
-/// True for the name of a directory of links.
-bool is_links_name(std::string_view name);
+/// True for the name of a directory of links: `set-stubs`, `set-stubs.<user>`.
+bool is_links_directory_name(std::string_view name);
+
+/// True if the file at `path` lies in a directory of that name.
+bool is_link_to_stub(const std::string& path);
 
 /// Links the open stub, which `path` led to when the stub was put there. EOPNOTSUPP, ENOSYS and EMLINK mean that the
-/// file system does not support hard links. EPERM: other users may enter the directories of links. An existing link
+/// file system does not support hard links. EPERM: this user can have no directory of links. An existing link
 /// is not an error.
 Result<void> link_stub(const std::string& containers, const PartId& part, const File& stub,
                        const std::string& path);
@@ -47,7 +50,7 @@ void unlink_stub(const std::string& containers, const PartId& part, const struct
 void unlink_stub(const File& containers, const PartId& part, const struct stat& status);
 
 /// Removes this user's directories of links if they are empty.
-void remove_empty_links(const File& containers);
+void remove_empty_links_directories(const File& containers);
 
 /// Returns our link to the stub at `path`, if the stub has no other names than that link and `path`. The program may have
 /// removed `path`.
@@ -64,6 +67,9 @@ class StubLinks {
   /// Lists the links of all users; the list is empty if there are none.
   static Result<StubLinks> list(const std::string& containers);
   static Result<StubLinks> list(const File& containers);
+
+  /// True if this user may not see the owner's links.
+  [[nodiscard]] bool is_hidden(uid_t owner) const { return hidden_.contains(owner); }
 
   enum class Fate {
     unknown,  ///< there is no link that can be believed
@@ -82,18 +88,18 @@ class StubLinks {
   void remove(const PartId& part) const;
 
  private:
-  struct Home {
-    File directory;
+  struct LinksDirectory {
+    File file;
     Beside beside;  ///< that directory, in the directory of containers
   };
   struct Link {
-    std::size_t home;  ///< index in `homes_`
+    std::size_t directory;  ///< index in `directories_`
     std::string name;
   };
   /// Returns the link's status; nothing if it is gone.
   [[nodiscard]] std::optional<struct stat> status_of(const Link& link) const;
 
-  std::vector<Home> homes_;
+  std::vector<LinksDirectory> directories_;
   std::multimap<PartId, Link> links_;
   std::set<uid_t> hidden_;  ///< the users whose links this user may not see
 };

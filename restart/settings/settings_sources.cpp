@@ -14,7 +14,6 @@
 
 #include "restart/base/file.hpp"
 #include "restart/base/own_way.hpp"
-#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/settings/configuration.hpp"
@@ -91,11 +90,12 @@ class CheckpointDirectory {
   bool may_hold_others_ = true;
 };
 
-/// True if the setting reaches further than the files beside mcr.conf. Users give one another no such
-/// settings.
+/// True if the setting reaches further than the files beside mcr.conf: to the whole process, for example. Users give one
+/// another no such settings.
 bool is_far_reaching(const ConfigurationEntry& entry) {
-  constexpr std::array<std::string_view, 10> keys{"stage", "trace", "allow", "match", "launch",
-                                                  "rank",  "ranks", "node",  "gpu",   "gpu_memory"};
+  constexpr std::array<std::string_view, 13> keys{
+      "stage", "trace", "allow",      "match", "launch",    "rank", "ranks",
+      "node",  "gpu",   "gpu_memory", "exit",  "exit_wait", "log"};
   // Some users who may write to this file have no rights above its directory.
   if (entry.key == "container_dir") return !is_plain_path(entry.value);
   return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
@@ -203,30 +203,28 @@ Result<void> load_file(Settings& settings, const std::string& path,
                    warnings);
 }
 
-std::string user_configuration() {
-  if (const char* place = std::getenv("XDG_CONFIG_HOME"); place != nullptr && *place == '/') {
-    return std::string(place) + "/mcr/mcr.conf";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
-    return std::string(home) + "/.config/mcr/mcr.conf";
-  }
-  return {};
-}
-
-/// The user's own file. HOME may belong to another user (`su` without `-`), who can put links on the way.
-Result<void> load_user(Settings& settings, const std::string& path,
-                       std::vector<std::string>& warnings) {
-  const auto directory = open_by_own_way(parent_of(path));
-  if (!directory) return load_file(settings, path, directory.error(), Writers::this_user, warnings);
-  if (const auto status = directory->status(); status && !is_own(status->st_uid)) {
-    const auto file = open_beneath(directory->descriptor(), name_of(path), O_PATH);
-    if (file || file.error().system_error != ENOENT)
-      warnings.push_back(path + " is ignored, because its directory belongs to " +
-                         user_text(status->st_uid) + "; set HOME or XDG_CONFIG_HOME");
+/// The user's own file.
+Result<void> load_user(Settings& settings, std::vector<std::string>& warnings) {
+  constexpr const char* variable = "XDG_CONFIG_HOME";
+  const std::string place = own_place(variable, ".config");
+  if (place.empty()) return {};
+  const std::string path = place + "/mcr/mcr.conf";
+  const auto directory = open_by_own_way(place + "/mcr");
+  if (!directory && directory.error().system_error == ELOOP) {
+    warnings.push_back(path +
+                       " is ignored, because another user's symbolic link lies on the way; "
+                       "set XDG_CONFIG_HOME to the directory itself");
     return {};
   }
-  return load_file(settings, path, open_through_links(directory->descriptor(), name_of(path)),
-                   Writers::this_user, warnings);
+  if (!directory) return load_file(settings, path, directory.error(), Writers::this_user, warnings);
+  const auto file = open_through_links(directory->descriptor(), "mcr.conf");
+  if (file && !is_own_place(variable)) {
+    warnings.push_back(path + " is ignored, because another user owns " +
+                       (std::getenv(variable) == nullptr ? "HOME" : variable) +
+                       " or may write to it; set HOME to a directory of your own");
+    return {};
+  }
+  return load_file(settings, path, file, Writers::this_user, warnings);
 }
 
 /// True if the texts differ by a typing error: one character more, less or other, or two exchanged.
@@ -283,9 +281,7 @@ Result<Settings> load_settings(std::string_view connector_text, const std::strin
                                std::vector<std::string>& warnings, const std::string& installed) {
   Settings settings;
   if (!installed.empty()) MCR_TRY(load_file(settings, installed, warnings));
-  if (const std::string user = user_configuration(); !user.empty()) {
-    MCR_TRY(load_user(settings, user, warnings));
-  }
+  MCR_TRY(load_user(settings, warnings));
   if (!directory.empty()) {
     MCR_TRY(load_beside(settings, CheckpointDirectory(directory), warnings));
   }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <string>
 
 #include "codecs/base/checksum.hpp"
@@ -25,14 +24,6 @@ constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 constexpr std::uint64_t kept_ns = 86'400ULL * 1'000'000'000;
 
 std::string hash_text(std::string_view text) { return hexadecimal(checksum(as_bytes(text))); }
-
-std::string cache_directory() {
-  if (const char* const place = std::getenv("XDG_CACHE_HOME"); place != nullptr && *place == '/')
-    return place;
-  if (const char* const home = std::getenv("HOME"); home != nullptr && *home == '/')
-    return std::string(home) + "/.cache";
-  return {};
-}
 
 Result<File> made_directory(int above, const std::string& name) {
   constexpr mode_t only_ours = 0700;
@@ -67,9 +58,10 @@ void remove_old_launches(int told) {
 
 /// Opens told/LAUNCH. An error if the directory cannot be made, or if others may write there.
 Result<File> launch_directory(const Launcher& who) {
-  const std::string above = cache_directory();
+  constexpr const char* variable = "XDG_CACHE_HOME";
+  const std::string above = own_place(variable, ".cache");
   if (above.empty()) return Error{Cause::system, "neither XDG_CACHE_HOME nor HOME is set"};
-  // HOME may belong to another user (`su` without `-`), who can put links on the way.
+  if (!is_own_place(variable)) return Error{Cause::system, above + " may be written by others"};
   if (const auto home = open_by_own_way(parent_of(above)))
     (void)system_calls().mkdirat(home->descriptor(), name_of(above).c_str(), 0700);
   const File cache = MCR_TRY(open_by_own_way(above));

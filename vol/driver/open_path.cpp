@@ -201,7 +201,7 @@ Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request) {
     if (request.writes_path && !CreateScope::is_open()) count_written_in_place(identity);
   } else {
     note_native_file(identity);
-    if (request.plan == nullptr && Process::get().has_stage()) {
+    if (request.plan == nullptr) {
       if (const auto place = resolve_path(request.name)) Process::get().count_native(place->path);
     }
   }

@@ -234,7 +234,9 @@ std::uint64_t Process::next_sequence(const std::string& path,
                                      const std::function<std::uint64_t()>& first) {
   const std::lock_guard lock(mutex_);
   const auto known = sequences_.find(path);
-  const std::uint64_t next = known == sequences_.end() ? first() : known->second + 1;
+  const auto natives = natives_before_.find(path);
+  const std::uint64_t before = natives == natives_before_.end() ? 0 : natives->second;
+  const std::uint64_t next = known == sequences_.end() ? first() + before : known->second + 1;
   return sequences_[path] = next;
 }
 
@@ -247,12 +249,9 @@ void Process::take_back_sequence(const std::string& path, std::uint64_t sequence
 }
 
 void Process::count_native(const std::string& path) {
-  (void)next_sequence(path, [] { return std::uint64_t{0}; });
-}
-
-bool Process::has_stage() {
   const std::lock_guard lock(mutex_);
-  return !stages_.empty();
+  const auto known = sequences_.find(path);
+  ++(known == sequences_.end() ? natives_before_[path] : known->second);
 }
 
 bool Process::is_durable_turn(const std::string& pattern, const restart::Settings& settings) {

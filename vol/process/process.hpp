@@ -120,7 +120,6 @@ class Process {
   /// Records that `path` was written natively, for example because the stage was full. This writing
   /// counts in the sequence, so that the next captured one does not belong to an earlier step.
   void count_native(const std::string& path);
-  [[nodiscard]] bool has_stage();
   /// True if durable_every= asks for a durable close of the file that is created now.
   bool is_durable_turn(const std::string& pattern, const restart::Settings& settings);
   /// False at the first call for `path`, true afterwards. Called when a published file is written
@@ -158,6 +157,8 @@ class Process {
   };
   std::map<std::string, Unusable> unusable_;
   std::map<std::string, std::uint64_t> sequences_;  ///< the last sequence of each path
+  /// How often a path was written natively before its first captured writing.
+  std::map<std::string, std::uint64_t> natives_before_;
   std::set<std::string> reopened_;
   std::map<std::string, std::uint64_t> created_;  ///< by pattern: how many files
   std::map<std::string, restart::Launcher> launchers_;

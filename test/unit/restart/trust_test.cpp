@@ -197,10 +197,12 @@ TEST_CASE("the mode of a directory of ours is never more open than that of the d
   for (mode_t mode = 0; mode <= 07777; ++mode) {
     const struct stat outer = directory_of(me, mode, ::getegid());
     const Beside beside(outer, directory_of(me, mode_beside(outer), ::getegid()));
-    CHECK((beside.is_no_more_open() && beside.is_no_more_listed()));
+    CHECK(beside.is_no_more_open());
+    CHECK(beside.is_no_more_listed());
     const struct stat foreign = directory_of(me, mode & ~mode_t{S_ISGID}, ::getegid() + 1);
     const Beside beside_foreign(foreign, directory_of(me, mode_beside(foreign), ::getegid()));
-    CHECK((beside_foreign.is_no_more_open() && beside_foreign.is_no_more_listed()));
+    CHECK(beside_foreign.is_no_more_open());
+    CHECK(beside_foreign.is_no_more_listed());
   }
   CHECK(mode_beside(directory_of(me, 0755)) == 0755);
   CHECK(mode_beside(directory_of(me, 01777)) == 01755);

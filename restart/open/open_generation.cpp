@@ -443,7 +443,8 @@ class View {
       return is_whole ? obey(Decision{false, choice.given, choice.newest}) : exactly();
     }
     if (choice.kind == Choice::Kind::as_it_is) {
-      if (!is_unsettled_) {
+      // While this rank writes its native file, the set does not look whole to the other ranks.
+      if (!is_unsettled_ && !opener_.writes_native) {
         MCR_TRY(look_at_next_rank());
         return exactly();
       }

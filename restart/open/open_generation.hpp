@@ -53,6 +53,8 @@ struct Opener {
   bool finds_notes = true;
   bool is_native =
       false;  ///< a native file lies at the path, and the stub is from the note about it
+  bool writes_native =
+      false;  ///< and it is opened for writing, so its note will not be complete for a while
   /// Starts a leader for the parts in a launch's directory, if the launch has no leader; may be
   /// empty.
   std::function<void(const std::string& launch_directory)> adopt;

@@ -47,7 +47,7 @@ bool is_stub(const restart::File& file, const struct stat& status) {
 Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::string& path,
                                          const Process::SettingsPointer& at_path,
                                          const restart::Launcher& launcher, bool may_wait,
-                                         bool is_native = false) {
+                                         bool is_native = false, bool is_written = false) {
   const restart::Settings& settings = *at_path;
   restart::Opener opener;
   opener.launch = launcher.launch.value_or("");
@@ -58,6 +58,7 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
   opener.container_dir = settings.text("container_dir");
   opener.finds_notes = !is_found_by_search;
   opener.is_native = is_native;
+  opener.writes_native = is_native && is_written;
   opener.adopt = [&settings](const std::string& directory) {
     adopt_launch(settings, std::string(settings.text("stage")), directory);
   };
@@ -131,7 +132,8 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
   if (!note) return std::unique_ptr<Backend>();
   const restart::Launcher launcher = Process::get().launcher(**settings);
   adopt_orphans(**settings);
-  auto opened = MCR_TRY(open_as_seen(note->stub, place->path, *settings, launcher, true, true));
+  auto opened = MCR_TRY(open_as_seen(note->stub, place->path, *settings, launcher, true, true,
+                                     request.writable && note->is_complete));
   if (opened.source == nullptr) {
     auto native = std::make_unique<NativeBackend>(std::move(file), identity,
                                                   static_cast<std::uint64_t>(status.st_size),

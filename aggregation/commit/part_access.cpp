@@ -53,10 +53,9 @@ std::optional<restart::Access> access_at(const LockedPart& part) {
   return at_most(*there->access, begin.mode);
 }
 
-/// Returns the access rights of the stub as found by its descriptor, not by the part's path.
-std::optional<restart::Access> access_of_stub(const LockedPart& part, const StubHandles* stubs) {
-  if (stubs == nullptr) return std::nullopt;
-  const auto now = stubs->find(part.id);
+/// Returns the access rights of the stub as found by its descriptor, not by the part's path. `now` is where the stub is.
+std::optional<restart::Access> access_of_stub(const LockedPart& part, const StubHandles* stubs,
+                                              const StubHandles::Found& now) {
   if (now.fate != StubHandles::Fate::present) return std::nullopt;
   if (auto access = stubs->access(part.id)) return access;
   const auto file = restart::File::open(AT_FDCWD, now.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -74,11 +73,10 @@ restart::Access only_owner(const restart::PartBegin& begin) {
   return access;
 }
 
-bool is_written_again(const LockedPart& part, const StubHandles* stubs,
+bool is_written_again(const LockedPart& part, const StubHandles::Found& now,
                       const BeingWritten& written) {
   if (part.is_native) return false;
   if (written.replaced.contains(part.id)) return true;
-  const auto now = stubs != nullptr ? stubs->find(part.id) : StubHandles::Found{};
   const bool is_present = now.fate == StubHandles::Fate::present;
   const auto [begin, end] =
       written.paths.equal_range(is_present ? now.path : part.journal.begin.path);
@@ -87,8 +85,9 @@ bool is_written_again(const LockedPart& part, const StubHandles* stubs,
 
 restart::Access open_access(const LockedPart& part, const StubHandles* stubs,
                             const BeingWritten& written) {
-  if (is_written_again(part, stubs, written)) return only_owner(part.journal.begin);
-  if (const auto access = access_of_stub(part, stubs)) return *access;
+  const auto now = stubs != nullptr ? stubs->find(part.id) : StubHandles::Found{};
+  if (is_written_again(part, now, written)) return only_owner(part.journal.begin);
+  if (const auto access = access_of_stub(part, stubs, now)) return *access;
   if (const auto access = access_at(part)) return *access;
   const restart::PartBegin& begin = part.journal.begin;
   restart::log_warning_once(

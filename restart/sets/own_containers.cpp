@@ -17,6 +17,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/sets/directory_access.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -99,112 +100,6 @@ Result<File> open_usable(const File& parent, const std::string& path, Link link)
   return not_to_be_used(path, MCR_TRY(opened->status()), beside);
 }
 
-/// Returns the mode for mkdir(). If the new directory inherits an access list, the list decides the
-/// rights of named users and groups; the group bits of the mode then limit these rights.
-Result<mode_t> mode_of_new(const File& parent) {
-  const bool inherits = has_default_list(parent);
-  return mode_beside(MCR_TRY(inherits ? parent.status() : status_with_own_group(parent)));
-}
-
-/// True if the directory has no file. The mode of any other directory is never changed: if others could
-/// add files to it, closing it would make these files look like this user's, and another directory may
-/// have been put in the place of ours.
-bool is_empty(const File& directory) {
-  const auto names = list_directory(directory.descriptor(), ".");
-  return names && names->empty();
-}
-
-/// Gives an empty directory of ours the access list of the directory above, within the directory's own mode. Returns false,
-/// and leaves no list, if the directory is more open with the list too: it has another group, for example.
-bool take_list_of(const File& parent, const File& directory) {
-  const Bytes list = access_list_of(parent);
-  const auto outer = parent.status();
-  const auto inner = directory.status();
-  if (list.empty() || !outer || !inner || outer->st_gid != inner->st_gid) return false;
-  const mode_t mode = S_IRWXU | (inner->st_mode & outer->st_mode & (S_IRWXG | S_IRWXO));
-  const Bytes within = list_with_mode(list, mode);
-  if (system_calls().fsetxattr(directory.descriptor(), access_list_name, within.data(),
-                               within.size(), 0) != 0)
-    return false;
-  const auto beside = Beside::of(parent, directory);
-  if (beside && beside->is_no_more_open() && beside->is_no_more_listed() && is_empty(directory))
-    return true;
-  (void)system_calls().fremovexattr(directory.descriptor(), access_list_name);
-  return false;
-}
-
-/// Removes access lists and write permissions from an empty directory of this user that is more open than
-/// `parent`. An inherited list can have made it so open.
-Result<void> close_as_far(const File& parent, const File& directory) {
-  const struct stat inner = MCR_TRY(directory.status());
-  const Beside beside = MCR_TRY(Beside::of(parent, directory));
-  const bool is_more_open = !beside.is_no_more_open() || !beside.is_no_more_listed();
-  if (inner.st_uid != ::geteuid() || !is_more_open || !is_empty(directory)) return {};
-  const mode_t wanted = mode_beside(MCR_TRY(status_with_own_group(parent)));
-  for (const char* list : {access_list_name, default_list_name})
-    (void)system_calls().fremovexattr(directory.descriptor(), list);
-  mode_t mode =
-      (inner.st_mode & wanted) | (wanted & S_ISVTX) | (inner.st_mode & (S_ISVTX | S_ISGID));
-  if (take_list_of(parent, directory)) return {};
-  // A mode cannot express to whom the list of `parent` denies write permission.
-  if (has_access_list(parent)) mode &= ~mode_t{S_IWGRP | S_IWOTH};
-  (void)system_calls().fchmod(directory.descriptor(), mode & 07777);
-  if (is_empty(directory)) return {};
-  (void)system_calls().fchmod(directory.descriptor(), inner.st_mode & 07777);
-  return Error{Cause::system, "another user has put a file into a directory that was just made",
-               EPERM};
-}
-
-/// Closes a directory of this user to those who may not enter the directory above (any more): somebody may have a
-/// descriptor of it. Takes the access list of the directory above, if that is enough; else closes it to all others,
-/// unless others may write to it.
-Result<void> close_as_entered(const File& parent, const File& directory) {
-  const struct stat outer = MCR_TRY(parent.status());
-  const struct stat inner = MCR_TRY(directory.status());
-  const auto lets_all = [&] {
-    const auto now = directory.status();
-    return now && lets_all_enter(outer, access_list_of(parent), *now, access_list_of(directory));
-  };
-  if (inner.st_uid != ::geteuid() || lets_all()) return {};
-  const bool may_take_list = !has_access_list(directory) && outer.st_gid == inner.st_gid;
-  if (const Bytes list = access_list_of(parent); may_take_list && !list.empty()) {
-    const Bytes within =
-        list_with_mode(list, S_IRWXU | (inner.st_mode & outer.st_mode & (S_IRWXG | S_IRWXO)));
-    if (system_calls().fsetxattr(directory.descriptor(), access_list_name, within.data(),
-                                 within.size(), 0) == 0) {
-      if (lets_all()) return {};
-      (void)system_calls().fremovexattr(directory.descriptor(), access_list_name);
-      (void)system_calls().fchmod(directory.descriptor(), inner.st_mode & 07777);
-    }
-  }
-  if (others_may_write(inner)) return {};
-  mode_t mode = inner.st_mode & 07777 & ~mode_t{S_IRWXG | S_IRWXO};
-  // A mode cannot express whom an access list keeps out, nor who is in another group.
-  const bool is_plain = access_list_of(parent).empty() && access_list_of(directory).empty() &&
-                        outer.st_gid == inner.st_gid;
-  if (is_plain && (outer.st_mode & S_IXGRP) != 0) mode |= inner.st_mode & S_IRWXG;
-  if (is_plain && (outer.st_mode & S_IXOTH) != 0) mode |= inner.st_mode & S_IRWXO;
-  if (system_calls().fchmod(directory.descriptor(), mode) == 0) return {};
-  return system_error("cannot close", directory.name());
-}
-
-/// If others may not list the directory above but its group may, gives our directory that group,
-/// if this user may set it.
-void let_group_enter(const File& parent, const File& directory) {
-  constexpr mode_t of_group = S_IRGRP | S_IXGRP;
-  constexpr mode_t of_others = S_IROTH | S_IXOTH;
-  const auto outer = parent.status();
-  const auto inner = directory.status();
-  if (!outer || !inner || inner->st_gid == outer->st_gid) return;
-  if ((outer->st_mode & of_others) == of_others || (outer->st_mode & of_group) != of_group) return;
-  if (system_calls().fchown(directory.descriptor(), static_cast<uid_t>(-1), outer->st_gid) != 0)
-    return;
-  // If others may enter the directory above, mode_beside() has taken all rights from the former group.
-  const bool had_none = (inner->st_mode & S_IRWXG) == 0 && (outer->st_mode & S_IXOTH) != 0;
-  if (had_none)
-    (void)system_calls().fchmod(directory.descriptor(), (inner->st_mode & 07777) | of_group);
-}
-
 /// True if the directory was born at `moment` or later, or if the file system does not record birth
 /// times.
 bool is_born_since(const File& directory, const struct timespec& moment) {
@@ -214,14 +109,6 @@ bool is_born_since(const File& directory, const struct timespec& moment) {
     return true;
   return std::pair<std::int64_t, std::int64_t>(status.stx_btime.tv_sec, status.stx_btime.tv_nsec) >=
          std::pair<std::int64_t, std::int64_t>(moment.tv_sec, moment.tv_nsec);
-}
-
-/// Gives the owner of a directory that was just made all rights to it. A umask may have taken them.
-void let_owner_enter(const File& parent, const std::string& name) {
-  const auto directory = open_beneath(parent.descriptor(), name, O_PATH | O_DIRECTORY);
-  const auto status = directory ? directory->status() : Result<struct stat>(directory.error());
-  if (!status || status->st_uid != ::geteuid() || (status->st_mode & S_IRWXU) == S_IRWXU) return;
-  (void)::chmod(link_path(directory->descriptor()).c_str(), (status->st_mode & 07777) | S_IRWXU);
 }
 
 /// Returns the mode with which a directory of containers keeps these users out.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mode, group and access list of a directory of ours. It is no more open than the directory above it: nobody may write
+// to it, enter it or read names in it who may not do so above.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "restart/base/file.hpp"
+
+namespace mcr::restart {
+
+/// Returns the mode for mkdir(). If the new directory inherits an access list, the list decides the
+/// rights of named users and groups; the group bits of the mode then limit these rights.
+Result<mode_t> mode_of_new(const File& parent);
+
+/// True if the directory has no file. Write permission is taken from no other directory: if others could
+/// add files to it, closing it would make these files look like this user's, and another directory may
+/// have been put in the place of ours.
+bool is_empty(const File& directory);
+
+/// Gives the owner of a directory that was just made all rights to it. A umask may have taken them.
+void let_owner_enter(const File& parent, const std::string& name);
+
+/// Gives a new directory the group of the directory above, if that group may list the directory above and others may
+/// not, and if this user may set the group.
+void let_group_enter(const File& parent, const File& directory);
+
+/// Closes an empty directory of this user that is more open than `parent`: takes access lists and permissions. An
+/// inherited list can have made it so open. EPERM: another user has put a file into it meanwhile.
+Result<void> close_as_far(const File& parent, const File& directory);
+
+/// Closes a directory of this user to the users who may not enter the directory above. Such a user may have
+/// opened it before the directory above was closed. The directory takes the access list of the directory above, if
+/// that is enough; else it is closed to all other users. It stays as it is if others may write to it.
+Result<void> close_as_entered(const File& parent, const File& directory);
+
+}  // namespace mcr::restart

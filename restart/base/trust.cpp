@@ -39,8 +39,21 @@ constexpr mode_t others_write = S_IWGRP | S_IWOTH;
 bool may_write(const struct stat& status, mode_t write, mode_t search) {
   return (status.st_mode & write) != 0 && (status.st_mode & search) != 0;
 }
-bool may_list(const struct stat& status, mode_t read, mode_t search) {
-  return (status.st_mode & read) != 0 && (status.st_mode & search) != 0;
+/// Which classes of users may list a directory, and which may only enter it.
+struct Listing {
+  bool group_lists;
+  bool others_list;
+  bool group_only_enters;
+  bool others_only_enter;
+};
+/// `group`: the rights of the owning group, at the place of the group bits.
+Listing listing_of(mode_t group, mode_t mode) {
+  constexpr mode_t of_group = S_IRGRP | S_IXGRP;
+  constexpr mode_t of_others = S_IROTH | S_IXOTH;
+  const bool group_lists = (group & of_group) == of_group;
+  const bool others_list = (mode & of_others) == of_others;
+  return {group_lists, others_list, !group_lists && (group & S_IXGRP) != 0,
+          !others_list && (mode & S_IXOTH) != 0};
 }
 bool is_sticky(const struct stat& status) { return (status.st_mode & S_ISVTX) != 0; }
 /// True if all writers of the directory can replace each other's files there.
@@ -182,20 +195,15 @@ bool Beside::is_no_more_open() const {
 }
 
 bool Beside::is_no_more_listed() const {
-  constexpr mode_t of_group = S_IRGRP | S_IXGRP;
-  constexpr mode_t of_others = S_IROTH | S_IXOTH;
-  const bool group_lists = (outer_group_ & of_group) == of_group;
-  const bool others_list = (outer_.st_mode & of_others) == of_others;
-  const bool group_only_enters = !group_lists && (outer_group_ & S_IXGRP) != 0;
-  const bool others_only_enter = !others_list && (outer_.st_mode & S_IXOTH) != 0;
-  const bool is_same_group = inner_.st_gid == outer_.st_gid;
-  const bool group = (inner_group_ & of_group) != 0;
-  const bool others = (inner_.st_mode & of_others) != 0;
-  if (group && (is_same_group ? group_only_enters : group_only_enters || others_only_enter))
-    return false;
-  if (others && (is_same_group ? others_only_enter : group_only_enters || others_only_enter))
-    return false;
-  return !lets_more_list_ || (group_lists && others_list && !has_outer_list_);
+  const Listing above = listing_of(outer_group_, outer_.st_mode);
+  // In a directory of another group, members may count as others, and others as members.
+  const bool is_mixed =
+      inner_.st_gid != outer_.st_gid && (above.group_only_enters || above.others_only_enter);
+  const bool group = (inner_group_ & (S_IRGRP | S_IXGRP)) != 0;
+  const bool others = (inner_.st_mode & (S_IROTH | S_IXOTH)) != 0;
+  if (group && (above.group_only_enters || is_mixed)) return false;
+  if (others && (above.others_only_enter || is_mixed)) return false;
+  return !lets_more_list_ || (above.group_lists && above.others_list && !has_outer_list_);
 }
 
 mode_t mode_beside(const struct stat& outer) {
@@ -206,14 +214,14 @@ mode_t mode_beside(const struct stat& outer) {
   const bool others_above = may_write(outer, S_IWOTH, S_IXOTH);
   if (!group_above || !(keeps_group || others_above)) mode &= ~static_cast<mode_t>(S_IWGRP);
   if (!others_above || !(keeps_group || group_above)) mode &= ~static_cast<mode_t>(S_IWOTH);
-  // Users who may not list `outer` do not know its files' names, and names in the new directory would tell them.
-  const bool group_lists = may_list(outer, S_IRGRP, S_IXGRP);
-  const bool others_list = may_list(outer, S_IROTH, S_IXOTH);
-  const bool group_only_enters = !group_lists && (outer.st_mode & S_IXGRP) != 0;
-  const bool others_only_enter = !others_list && (outer.st_mode & S_IXOTH) != 0;
+  // Names of files in the new directory tell names of files in `outer`. Users who may not list `outer` must not learn
+  // them.
+  const Listing above = listing_of(outer.st_mode, outer.st_mode);
   // In a directory of another group, members may count as others, and others as members.
-  if (!group_lists || (!keeps_group && others_only_enter)) mode &= ~static_cast<mode_t>(S_IRWXG);
-  if (!others_list || (!keeps_group && group_only_enters)) mode &= ~static_cast<mode_t>(S_IRWXO);
+  if (!above.group_lists || (!keeps_group && above.others_only_enter))
+    mode &= ~static_cast<mode_t>(S_IRWXG);
+  if (!above.others_list || (!keeps_group && above.group_only_enters))
+    mode &= ~static_cast<mode_t>(S_IRWXO);
   return is_sticky(outer) ? mode | S_ISVTX : mode;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -145,9 +146,9 @@ TEST_CASE("the entry of a group denies only what its members would get as others
 
 namespace {
 
-constexpr int reads = 1, lists = 2;
+constexpr int reads = 1, lists = 2, enters = 4, has_any = 8;
 
-/// Asks the kernel what the user may do: reads | lists.
+/// Asks the kernel what the user may do: reads | lists | enters | has_any (right to the file).
 int ask_kernel(const std::string& file, const std::string& directory, uid_t user,
                const std::vector<gid_t>& groups) {
   const pid_t child = ::fork();
@@ -156,7 +157,10 @@ int ask_kernel(const std::string& file, const std::string& directory, uid_t user
         ::setresuid(user, user, user) != 0)
       ::_exit(64);
     const bool uses = ::access(file.c_str(), R_OK) == 0 || ::access(file.c_str(), W_OK) == 0;
-    ::_exit((uses ? reads : 0) | (::access(directory.c_str(), R_OK | X_OK) == 0 ? lists : 0));
+    const bool any = uses || ::access(file.c_str(), X_OK) == 0;
+    const auto to_directory = [&](int right) { return ::access(directory.c_str(), right) == 0; };
+    ::_exit((uses ? reads : 0) | (any ? has_any : 0) | (to_directory(X_OK) ? enters : 0) |
+            (to_directory(R_OK | X_OK) ? lists : 0));
   }
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
@@ -191,7 +195,9 @@ Bytes random_list(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("whether all who may use a file may list a directory is as the kernel decides it") {
+TEST_CASE(
+    "whether all who may use a file may list a directory, or enter it, is as the kernel decides "
+    "it") {
   if (::geteuid() != 0) return;
   const ScratchDirectory scratch;
   REQUIRE(::chmod(scratch.path().c_str(), 0711) == 0);
@@ -215,19 +221,36 @@ TEST_CASE("whether all who may use a file may list a directory is as the kernel 
     const File above = *File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
     const auto of_directory = access_of(above);
     bool all_list = true;
+    bool all_enter = true;
     for (const uid_t user : {61001, 61002, 61003}) {
       for (unsigned subset = 0; subset < 8; ++subset) {
         std::vector<gid_t> member_of;
         for (unsigned i = 0; i < 3; ++i)
           if ((subset >> i & 1U) != 0) member_of.push_back(groups[i]);
-        all_list = all_list && ask_kernel(file, directory, user, member_of) != reads;
+        const int may = ask_kernel(file, directory, user, member_of);
+        all_list = all_list && ((may & reads) == 0 || (may & lists) != 0);
+        all_enter = all_enter && ((may & has_any) == 0 || (may & enters) != 0);
       }
     }
     CHECK(lets_all_list(*above.status(), of_directory->list, of_file->mode, of_file->group,
                         of_file->list) == all_list);
+    const struct stat inner = *File::open(AT_FDCWD, file, O_RDONLY)->status();
+    CHECK(lets_all_enter(*above.status(), of_directory->list, inner, of_file->list) == all_enter);
     std::filesystem::remove(file);
     std::filesystem::remove(directory);
   }
+}
+
+TEST_CASE("a list lets a user list more only if he may not both list and enter above") {
+  constexpr struct stat no_status {};
+  const auto of_user = [](std::uint16_t rights) {
+    return made_list({{Tag::user, rights, 1000}, {Tag::mask, 7, 0}});
+  };
+  for (const std::uint16_t here : std::array<std::uint16_t, 4>{1, 4, 5, 7})
+    for (const std::uint16_t above : std::array<std::uint16_t, 5>{0, 1, 4, 5, 7})
+      CHECK(lets_more_list(of_user(here), of_user(above), no_status) == ((above & 5) != 5));
+  CHECK_FALSE(lets_more_list(of_user(2), of_user(0), no_status));
+  CHECK(lets_more_list(of_user(5), {}, no_status));
 }
 
 TEST_CASE("a list denies a user to write only by an entry of his own") {

@@ -48,8 +48,8 @@ bool lets_named_write(ByteSpan list);
 /// `above` is the access list of the directory above (may be empty), `status_above` its status.
 bool lets_more_write(ByteSpan list, ByteSpan above, const struct stat& status_above);
 
-/// True if `list` lets a user or group that it names list or enter the directory, who may not do both in the directory
-/// above.
+/// The same for listing and entering: true if a user or group that the list names may do one of them here, but not both in
+/// the directory above.
 bool lets_more_list(ByteSpan list, ByteSpan above, const struct stat& status_above);
 
 /// True if `above`, the access list of the directory above, denies write permission to a user or group
@@ -68,8 +68,8 @@ bool denies_write_to(ByteSpan list, uid_t user);
 /// have. `list` may be empty; then `mode` has the rights.
 Bytes list_for_foreign_group(ByteSpan list, mode_t mode, gid_t group);
 
-/// True if nobody but its owner can be kept from `inner`, a directory in `outer`, by `outer`: all others who may list,
-/// enter or write `inner` may enter `outer`. The lists may be empty.
+/// True if each user who has any right to the directory `inner` may also enter `outer`, the directory above it. The
+/// owner of `inner` does not count. The lists may be empty.
 bool lets_all_enter(const struct stat& outer, ByteSpan outer_list, const struct stat& inner,
                     ByteSpan inner_list);
 

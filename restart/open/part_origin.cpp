@@ -39,8 +39,8 @@ bool is_closed_for_names(const struct stat& containers, const struct stat& above
   return (containers.st_mode & of_readers) == (mode_beside(above) & of_readers);
 }
 
-/// The same for a container in `containers`. If that lies in `home`, it keeps nobody from the file whom `home` lets
-/// open it.
+/// Returns the access of a container, closed by the directories from `containers`, in which it lies, up to the one
+/// that is also above `home`. `containers` does not count if it lies in `home` and is closed for its names only.
 Result<Access> closed_for_container(const Access& access, const File& containers,
                                     const File& home) {
   const File above = MCR_TRY(File::open(containers.descriptor(), "..", O_PATH | O_DIRECTORY));

@@ -64,7 +64,7 @@ nlink_t names_of_program(const Stub& stub, const std::string& path, const struct
 /// The links in a directory of containers, as they were when it was listed.
 class StubLinks {
  public:
-  /// Lists the links of all users; the list is empty if there are none.
+  /// Lists the links of all users. The list may be empty.
   static Result<StubLinks> list(const std::string& containers);
   static Result<StubLinks> list(const File& containers);
 

@@ -237,11 +237,9 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   const std::uint32_t last =
       set.parts.empty() ? set.set.natives.back().rank : set.parts.back().rank;
   set.temporary_word = temporary_word(directory, where, first);
-  set.look_at_access = [&directory, &parts, &locked, stubs, &place] {
-    const BeingWritten written = being_written(directory);
+  set.look_at_access = [&parts, &locked, stubs, &place] {
     std::vector<restart::Access> all;
-    for (const LockedPart* part : parts)
-      all.push_back(access_of_part(*part, stubs, place.shared, written));
+    for (const LockedPart* part : parts) all.push_back(access_of_part(*part, stubs, place.shared));
     for (const LockedPart& part : locked) {
       if (part.is_native) all.push_back(access_of_part(part, stubs, place.shared));
     }
@@ -382,13 +380,11 @@ std::string describe(const DrainGroup& group) {
 /// A container may be read by the users who may read all of its files. The files of a bundle are
 /// unrelated, so one file must not restrict the readers of another: parts whose access differs from
 /// that of most stay in the stage and get a container of their own later.
-void keep_equally_open(const LaunchDirectory& directory, std::vector<LockedPart>& locked,
-                       const StubHandles* stubs) {
-  const BeingWritten written = being_written(directory);
+void keep_equally_open(std::vector<LockedPart>& locked, const StubHandles* stubs) {
   std::vector<std::pair<restart::Access, std::size_t>> kinds;
   std::vector<std::size_t> kind_of;
   for (const LockedPart& part : locked) {
-    const restart::Access access = access_of_part(part, stubs, {}, written);
+    const restart::Access access = access_of_part(part, stubs, {});
     const auto known = std::find_if(kinds.begin(), kinds.end(),
                                     [&](const auto& kind) { return kind.first == access; });
     kind_of.push_back(static_cast<std::size_t>(known - kinds.begin()));
@@ -531,7 +527,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   if (locked.empty()) return done;
   // A writer sends its stub's descriptor before it gives its lock back.
   if (stubs != nullptr) stubs->receive();
-  if (!group.bundle.empty()) keep_equally_open(directory, locked, stubs);
+  if (!group.bundle.empty()) keep_equally_open(locked, stubs);
 
   const restart::Settings settings = settings_of(locked.front().journal.begin);
   if (restart::gc_of(settings) != restart::Gc::when_short) short_storage = nullptr;

@@ -86,6 +86,7 @@ Result<AtPath> look_at(const File& home, const PartBegin& begin) {
   found.kind = stub.part == begin.part ? AtPath::Kind::our_stub : AtPath::Kind::other_stub;
   found.part = stub.part;
   found.is_older_writing = restart::is_of_same_path(stub, begin) && stub.sequence < begin.sequence;
+  found.is_rewritten = stub.is_rewritten;
   if (auto link = restart::our_link_to(stub, begin.path, status)) {
     found.our_link = std::move(*link);
     found.links = 1;
@@ -169,7 +170,9 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   restart::Access access;
   access.group = MCR_TRY(directory.status()).st_gid;
   access.mode = begin.mode & 0700;
-  if (home && there && there->is_own && there->access) {
+  // The part that was to replace another one has marked that one's stub itself.
+  const bool is_about_new_data = there && there->is_ours() && there->is_rewritten;
+  if (home && there && there->is_own && there->access && !is_about_new_data) {
     access = restart::closed_by_directories(*there->access, *home,
                                             restart::FileIdentity(MCR_TRY(outer.status())));
     access.mode &= begin.mode;
@@ -205,6 +208,7 @@ struct OwnFile {
   File file;
   std::string our_link;
   bool is_empty = false;      ///< the writer died before it filled in the stub
+  bool is_rewritten = false;  ///< a program has begun to write the file anew
   bool has_one_name = false;  ///< except our_link
 };
 /// How many names the part's own file may have. A file with several names is put back only if its
@@ -227,7 +231,7 @@ Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin, Names names) 
   if (!is_taken) return std::optional<OwnFile>();
   return std::optional<OwnFile>(
       OwnFile{*std::move(home), begin.path, std::move(there.file), std::move(there.our_link),
-              there.kind == AtPath::Kind::our_empty, there.is_ours_alone()});
+              there.kind == AtPath::Kind::our_empty, there.is_rewritten, there.is_ours_alone()});
 }
 /// Returns `begin` as if the part had been begun at `path`. The part is then known by its stub, not
 /// by its directory.
@@ -280,7 +284,10 @@ bool stub_was_read(const OwnFile& own) {
 /// newer part's stub waits to replace this very stub.
 Result<bool> place_in(const LaunchDirectory& directory, const OwnFile& own, const PartBegin& begin,
                       const File& bytes, std::uint64_t modified_ns, MayDrain may_drain) {
+  if (own.is_rewritten && may_drain == MayDrain::yes) return false;
   const restart::Access closed{MCR_TRY(own.home.status()).st_gid, begin.mode & 0700, {}};
+  // Who may use the new data is no concern of this part's.
+  const File* attributes = own.is_rewritten ? nullptr : &own.file;
   auto pending = MCR_TRY(prepare(own.home, name_of(own.path), begin));
   const bool is_marked = !own.is_empty && restart::may_be_marked(own.file);
   if (!own.is_empty && !is_marked && may_drain == MayDrain::yes) return false;
@@ -310,10 +317,11 @@ Result<bool> place_in(const LaunchDirectory& directory, const OwnFile& own, cons
     if (before && (!access || *access != *before)) return false;
     const auto there =
         own.is_empty ? Result<restart::Stub>(Error{}) : restart::read_stub_file(own.file);
-    return own.is_empty || (there && there->part == begin.part);
+    return own.is_empty ||
+           (there && there->part == begin.part && there->is_rewritten == own.is_rewritten);
   };
   const auto place = [&]() -> Result<bool> {
-    MCR_TRY(fill(pending.file(), bytes, closed, &own.file, modified_ns));
+    MCR_TRY(fill(pending.file(), bytes, closed, attributes, modified_ns));
     if (may_drain == MayDrain::yes && stub_was_read(own)) return false;
     std::optional<RefusedStubs> refused;  // locked from the first look until the exchange is done
     return pending.finish_over(own.file, [&] {
@@ -364,6 +372,7 @@ Result<bool> fill_own(const OwnFile& own, const PartBegin& begin, const File& by
 Result<bool> put_flushed(const LaunchDirectory& directory, const OwnFile& own,
                          const PartBegin& begin, const File& bytes, std::uint64_t modified_ns) {
   if (own.has_one_name) return place_in(directory, own, begin, bytes, modified_ns, MayDrain::no);
+  if (own.is_rewritten) return false;
   const auto refused = MCR_TRY(RefusedStubs::lock(directory, RefusedStubs::Wait::briefly));
   return refused.keeps(begin, own.path) ? false : fill_own(own, begin, bytes, modified_ns);
 }

@@ -41,6 +41,7 @@ struct AtPath {
   Kind kind = Kind::nothing;
   std::optional<restart::PartId> part;  ///< of the other stub
   bool is_older_writing = false;  ///< the other stub is of this rank's earlier writing of the path
+  bool is_rewritten = false;      ///< a program has begun to write the stub's file anew
   std::uint64_t links = 0;        ///< number of hard links, without ours
   std::string our_link;           ///< gc=on: our link to the stub; empty: no link
   std::uint64_t modified_ns = 0;
@@ -61,9 +62,9 @@ struct AtPath {
 };
 Result<AtPath> look_at(const restart::PartBegin& begin);
 
-/// Whether the part can go into a container instead. If it can, the part is not put back in two
-/// cases: if the stub was read and so may have been copied, and if a rank that rewrites the file could
-/// not find the plain file.
+/// Whether the part can go into a container instead. If it can, the part is not put back in three
+/// cases: if the stub was read and so may have been copied, if a program has begun to write the file anew, and if
+/// such a program could not find the plain file.
 enum class MayDrain : std::uint8_t { no, yes };
 
 /// Replaces the stub by the part's bytes, durably, and takes the part out of the stage. `stubs`

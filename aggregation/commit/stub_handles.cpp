@@ -293,16 +293,14 @@ bool StubHandles::was_removed_from(const std::string& directory,
   });
 }
 
-std::optional<restart::Access> StubHandles::access(const PartId& part) const {
+File StubHandles::open_to_read(const PartId& part) const {
   const std::lock_guard lock(mutex_);
   const auto known = stubs_.find(part);
-  if (known == stubs_.end() || !known->second.stub.is_open()) return std::nullopt;
-  // Opens the stub again, because access lists cannot be read through a descriptor with O_PATH,
-  // which ranks may send.
+  if (known == stubs_.end() || !known->second.stub.is_open()) return {};
+  // Ranks may send descriptors with O_PATH, through which neither content nor access lists can be read.
   const std::string link = restart::link_path(known->second.stub.descriptor());
-  const auto stub = File::open(AT_FDCWD, link, O_RDONLY | O_NONBLOCK);
-  const auto access = stub ? restart::access_of(*stub) : Result<restart::Access>(stub.error());
-  return access ? std::optional(*access) : std::nullopt;
+  auto stub = File::open(AT_FDCWD, link, O_RDONLY | O_NONBLOCK);
+  return stub ? *std::move(stub) : File();
 }
 
 bool StubHandles::may_have_been_copied(const PartId& part) {

@@ -15,7 +15,6 @@
 #include <optional>
 #include <string>
 
-#include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/format/container_name.hpp"
@@ -78,9 +77,9 @@ class StubHandles {
   /// forgotten last.
   [[nodiscard]] bool was_removed_from(const std::string& directory,
                                       std::chrono::milliseconds period) const;
-  /// Returns the access rights of the stub, wherever it is now, even if it was removed. Returns
-  /// nothing if no descriptor of the stub is open.
-  [[nodiscard]] std::optional<restart::Access> access(const restart::PartId& part) const;
+  /// Opens the stub, wherever it is now, even if it was removed. The result is not open if no descriptor of the stub is
+  /// held, or if the stub cannot be read.
+  [[nodiscard]] restart::File open_to_read(const restart::PartId& part) const;
 
   /// For a removed stub. False only if the stub was certainly not copied, because no process has read or
   /// written it since its rank wrote it (restart/base/read_marks.hpp): a write hides earlier reads.

@@ -123,6 +123,11 @@ Result<Stub> read_stub(ByteSpan file) {
   stub.container_directory = MCR_TRY(record.text(max_path));
   stub.launch_directory = MCR_TRY(record.text(max_path));
   stub.path = MCR_TRY(record.text(max_path));
+  const std::size_t text = signature.size() + reader.position();
+  if (text < file.size() && (file[text] == text_begin || file[text] == rewrite_mark)) {
+    stub.text_offset = text;
+    stub.is_rewritten = file[text] == rewrite_mark;
+  }
   return stub;
 }
 

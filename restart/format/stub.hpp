@@ -39,7 +39,15 @@ struct Stub {
     FileIdentity file;
   };
   std::optional<Origin> origin;
+  /// Where the text for people begins, if the file has one. Not stored in the file.
+  std::optional<std::uint64_t> text_offset;
+  /// A program has begun to write the file anew since (stage/rewrite_mark.hpp). Ignored by write_stub().
+  bool is_rewritten = false;
 };
+
+/// The first byte of the text for people: as write_stub() writes it, and in a stub that is_rewritten.
+inline constexpr std::byte text_begin{'\n'};
+inline constexpr std::byte rewrite_mark{'w'};
 
 /// Returns the bytes of the file: signature, record, checksum, and a text for people. At most
 /// max_bytes: if names are too long for that, the least likely candidates are omitted.

@@ -18,6 +18,7 @@
 #include "restart/format/masked_name.hpp"
 #include "restart/settings/choices.hpp"
 #include "restart/stage/put_back_mark.hpp"
+#include "restart/stage/rewrite_mark.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/part_begin.hpp"
 #include "vol/capture/publish.hpp"
@@ -66,6 +67,13 @@ std::optional<restart::File> late_stub(const StagedPart& part, const restart::Fi
   if (old && restart::is_of_same_path(*old, part.begin) && old->sequence >= stub->sequence)
     return std::nullopt;
   return *std::move(file);
+}
+
+// False only if the stub's part is certainly in a container.
+bool may_be_uncommitted(const restart::Stub& stub, const restart::LaunchDirectory& directory) {
+  using State = restart::LaunchDirectory::State;
+  return stub.launch_directory != directory.path() ||
+         directory.is_in(State::published, stub.part) || directory.is_in(State::open, stub.part);
 }
 
 // Makes the empty file at the path. Storage may be full of what the leader is about to give back: stubs
@@ -127,6 +135,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   part.identity = FileIdentity(status);
   const auto old = plan.place.status ? stub_in(part.at_path) : std::optional<restart::Stub>();
   part.begin = begin_part(plan, status, old);
+  if (old && may_be_uncommitted(*old, plan.stage->directory))
+    restart::mark_rewritten(part.at_path, *old);
   part.durable = restart::close_of(*plan.settings) == restart::Close::durable ||
                  Process::get().is_durable_turn(restart::pattern_of(plan.masked_names.front()),
                                                 *plan.settings);

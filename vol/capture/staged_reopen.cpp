@@ -17,6 +17,7 @@
 #include "restart/sets/stub_links.hpp"
 #include "restart/settings/choices.hpp"
 #include "restart/stage/file_at.hpp"
+#include "restart/stage/rewrite_mark.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/spill.hpp"
@@ -157,6 +158,7 @@ Result<void> StagedFile::amend(const restart::Stub& stub, const ResolvedPath& pl
   begin.settings = part.settings->changed();
   part.journal = MCR_TRY(directory.begin(begin));
   unfinished.keep();
+  if (const auto there = restart::read_stub_file(at_path)) restart::mark_rewritten(at_path, *there);
   return {};
 }
 

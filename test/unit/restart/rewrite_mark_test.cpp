@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which file still shows a part: its stub, as long as no program has begun to write the file anew.
+#include "restart/stage/rewrite_mark.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <string>
+
+#include "restart/base/system.hpp"
+#include "restart/stage/put_back_mark.hpp"
+#include "restart/stage/stub_file.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+namespace mcr::restart {
+namespace {
+
+struct Written {
+  ScratchDirectory scratch;
+  PartId part = *PartId::random();
+  File file;
+
+  Written() {
+    Stub stub;
+    stub.part = part;
+    stub.launch = "L";
+    stub.path = scratch.path() + "/a.h5";
+    stub.masked_names = {stub.path};
+    stub.container_directory = "mcr";
+    file = *File::open(AT_FDCWD, stub.path, O_RDWR | O_CREAT, 0600);
+    REQUIRE(write_stub_file(file, stub));
+  }
+  void mark() const { mark_rewritten(file, *read_stub_file(file)); }
+};
+
+TEST_CASE("a stub shows its part until a program begins to write the file anew") {
+  const Written written;
+  CHECK(still_shows(written.file, written.part));
+  CHECK_FALSE(still_shows(written.file, *PartId::random()));
+  written.mark();
+  CHECK_FALSE(still_shows(written.file, written.part));
+  const auto stub = read_stub_file(written.file);
+  REQUIRE(stub);
+  CHECK(stub->part == written.part);
+  CHECK(stub->is_rewritten);
+  written.mark();
+  CHECK(read_stub_file(written.file)->is_rewritten);
+}
+
+TEST_CASE("a program without mcr that empties or overwrites the file ends it, too") {
+  const Written written;
+  SECTION("emptied") { REQUIRE(written.file.truncate(0)); }
+  SECTION("overwritten") {
+    const std::string data(100, 'x');
+    REQUIRE(written.file.write_at(0, as_bytes(data)));
+  }
+  CHECK_FALSE(still_shows(written.file, written.part));
+}
+
+TEST_CASE("a rewrite mark keeps size and modification time, and both marks of a stub") {
+  const Written written;
+  const struct stat before = *written.file.status();
+  written.mark();
+  const struct stat after = *written.file.status();
+  CHECK(after.st_size == before.st_size);
+  CHECK(modified_ns(after) == modified_ns(before));
+
+  const FileIdentity native{1, 2};
+  REQUIRE(mark_put_back(written.file, written.part, native));
+  CHECK(put_back_as(written.file) == native);
+  CHECK_FALSE(still_shows(written.file, written.part));
+}
+
+TEST_CASE("a stub without a text gets no mark and stays whole") {
+  const Written written;
+  const auto stub = *read_stub_file(written.file);
+  REQUIRE(stub.text_offset);
+  REQUIRE(written.file.truncate(*stub.text_offset));
+  written.mark();
+  CHECK(still_shows(written.file, written.part));
+}
+
+TEST_CASE("a later writing in the same file begins without a mark") {
+  const Written written;
+  written.mark();
+  Stub stub = *read_stub_file(written.file);
+  stub.part = *PartId::random();
+  REQUIRE(write_stub_file(written.file, stub));
+  CHECK(still_shows(written.file, stub.part));
+}
+
+}  // namespace
+}  // namespace mcr::restart

@@ -597,7 +597,11 @@ class View {
         place_of_native(here_.place.directory, *member.native,
                         named == present_.paths.end() ? path_ : named->second, member.owner);
     auto source = MCR_TRY(open_native_source(place, member.owner, *member.native));
-    return OpenedPart{std::move(source), std::move(other)};
+    PartOrigin kept;
+    kept.owner = member.owner;
+    kept.access = source.access;
+    kept.directory = MCR_TRY(File::open(AT_FDCWD, parent_of(place), O_PATH | O_DIRECTORY));
+    return OpenedPart{std::move(source.bytes), std::move(other), std::move(kept)};
   }
 
   Result<OpenedPart> open_member(const Generation& given, const Member& member) {
@@ -623,13 +627,13 @@ class View {
     if (!given.name.masked_name.empty()) other.masked_names = {given.name.masked_name};
     if (member.native) return open_native(member, given.name.masked_name, std::move(other));
     auto source = MCR_TRY(open_part(other, from, opener_.allow, opener_.share));
-    return OpenedPart{std::move(source), std::move(other)};
+    return OpenedPart{std::move(source), std::move(other), {}};
   }
 
   Result<OpenedPart> exactly() {
-    if (opener_.is_native) return OpenedPart{nullptr, stub_};
+    if (opener_.is_native) return OpenedPart{nullptr, stub_, {}};
     auto source = MCR_TRY(open_part(stub_, path_, opener_.allow, opener_.share));
-    return OpenedPart{std::move(source), stub_};
+    return OpenedPart{std::move(source), stub_, {}};
   }
 
   const Stub& stub_;

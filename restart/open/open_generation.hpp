@@ -26,11 +26,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "restart/container/shared_frames.hpp"
 #include "restart/format/part_source.hpp"
 #include "restart/format/stub.hpp"
+#include "restart/open/part_origin.hpp"
 #include "restart/settings/choices.hpp"
 
 namespace mcr::restart {
@@ -63,6 +65,8 @@ struct Opener {
 struct OpenedPart {
   std::unique_ptr<PartSource> source;  ///< null: use the native file at the path
   Stub stub;                           ///< of the given part; a later write amends this part
+  /// If the part is a native file that was kept aside: its owner, access and directory, as of a container.
+  std::optional<PartOrigin> kept;
 };
 
 /// Errors are those of open_part(). With mix=refuse an incomplete set is Cause::usage, and the

@@ -13,6 +13,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/sets/native_members.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/stub_file.hpp"
@@ -32,10 +33,11 @@ constexpr std::size_t max_pending_bytes = 512;
 
 // Writes the part's bytes as a native file in place of the stub, for nobody who cannot read the part:
 // another user may have written into the stub whose part it names.
-Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source,
-                                             const restart::PartOrigin& origin,
-                                             const std::string& path, const restart::File& stub,
-                                             bool ignore_disabled_locks) {
+Result<std::unique_ptr<NativeBackend>> native_copy(restart::PartSource& source,
+                                                   const restart::PartOrigin& origin,
+                                                   const std::string& path,
+                                                   const restart::File& stub,
+                                                   bool ignore_disabled_locks) {
   const struct stat status = MCR_TRY(stub.status());
   const restart::File home =
       MCR_TRY(restart::File::open(AT_FDCWD, restart::parent_of(path), O_PATH | O_DIRECTORY));
@@ -55,8 +57,8 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source,
     return copied.error();
   }
   const struct stat now = MCR_TRY(file.status());
-  return std::unique_ptr<Backend>(std::make_unique<NativeBackend>(
-      std::move(file), FileIdentity(now), source.size(), ignore_disabled_locks));
+  return std::make_unique<NativeBackend>(std::move(file), FileIdentity(now), source.size(),
+                                         ignore_disabled_locks);
 }
 
 }  // namespace
@@ -186,6 +188,18 @@ Result<void> ContainerBackend::write_without_name() {
   return write_pending();
 }
 
+Result<void> ContainerBackend::write_over_kept() {
+  auto native = MCR_TRY(native_copy(*source_, *kept_, path_, at_path_, ignore_disabled_locks_));
+  const auto home = restart::File::open(AT_FDCWD, restart::parent_of(path_), O_PATH | O_DIRECTORY);
+  auto containers =
+      home ? restart::note_native(*home, stub_, static_cast<ino_t>(native->identity().inode))
+           : Result<std::string>(home.error());
+  if (containers)
+    native->note_in(*std::move(containers), stub_.part, NativeBackend::Note::unfinished);
+  written_ = std::move(native);
+  return write_pending();
+}
+
 Result<void> ContainerBackend::write_pending() {
   if (pending_.empty()) return {};
   const Bytes pending = std::move(pending_);
@@ -207,6 +221,7 @@ Result<void> ContainerBackend::begin_writing() {
     return write_pending();
   }
   if (!is_there && !has_other_name()) return write_without_name();
+  if (kept_) return write_over_kept();
   // Duplicate the descriptor, because HDF5's lock and the program's handle use ours, which stays
   // open.
   const int second = fcntl(at_path_.descriptor(), F_DUPFD_CLOEXEC, 0);

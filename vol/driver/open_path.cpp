@@ -65,7 +65,7 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
   opener.share = launch_share(at_path, launcher);
   auto opened = restart::open_generation(stub, path, opener);
   if (opened || is_native || is_refused(opened)) return opened;
-  if (auto flushed = open_flushed(stub)) return restart::OpenedPart{std::move(*flushed), stub};
+  if (auto flushed = open_flushed(stub)) return restart::OpenedPart{std::move(*flushed), stub, {}};
   return opened;
 }
 
@@ -114,6 +114,7 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   auto backend = std::make_unique<ContainerBackend>(
       std::move(opened->source), std::move(opened->stub), place.path, std::move(file), identity,
       stub.part, request.ignore_disabled_locks);
+  backend->set_kept(std::move(opened->kept));
   backend->set_swmr_role(request.swmr);
   return std::unique_ptr<Backend>(std::move(backend));
 }
@@ -147,6 +148,7 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
   auto backend = std::make_unique<ContainerBackend>(
       std::move(opened.source), std::move(opened.stub), place->path, std::move(file), identity,
       part, request.ignore_disabled_locks);
+  backend->set_kept(std::move(opened.kept));
   backend->set_swmr_role(request.swmr);
   return std::unique_ptr<Backend>(std::move(backend));
 }

@@ -119,7 +119,12 @@ bool leads_to_part(const File& base, const std::string& in_base, const LockedPar
   }
   const restart::PartBegin& begin = part.journal.begin;
   const std::string below = (place.directory + "/").substr(in_base.size());
-  if (restart::leads_to(base.descriptor(), below, {begin.directory_device, begin.directory_inode}))
+  const FileIdentity begun{begin.directory_device, begin.directory_inode};
+  // A superseded stub may have been moved before, into another directory below the base.
+  const std::string begun_at = restart::parent_of(begin.path) + "/";
+  if (restart::leads_to(base.descriptor(), below, begun) ||
+      (begun_at.starts_with(in_base) &&
+       restart::leads_to(base.descriptor(), begun_at.substr(in_base.size()), begun)))
     return true;
   if (place.name.empty()) return false;
   const auto file = restart::open_file_beneath(base.descriptor(), below + place.name);

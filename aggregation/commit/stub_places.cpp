@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <optional>
 
 #include "aggregation/commit/others_directories.hpp"
 #include "aggregation/commit/put_back.hpp"
@@ -152,8 +153,10 @@ void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles:
   for (std::size_t turn = 0; turn < most_roots; ++turn) {
     std::map<std::string, WantedStubs> wanted;  // by root
     for (std::size_t i = 0; i < parts.size(); ++i) {
+      const PartBegin& begin = parts[i].journal.begin;
       if (places[i].kind == Kind::missing && turn < roots[i].size())
-        wanted[roots[i][turn]][parts[i].id] = {found[i].device, found[i].inode};
+        wanted[roots[i][turn]][parts[i].id] = {
+            found[i].device, found[i].inode, {begin.directory_device, begin.file_inode}};
     }
     for (const auto& [root, wanted_there] : wanted) {
       for (const auto& [part, path] : search_stubs(root, wanted_there, until_ms)) {
@@ -186,6 +189,19 @@ bool is_usable(const std::string& directory) {
          restart::system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, 0) == 0 &&
          S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
          ::access(directory.c_str(), W_OK | X_OK) == 0;
+}
+
+/// Returns the base that all stubs share, if it is this user's and no other user controls what lies
+/// above it. Others may rename names in it, so natively they could remove the files there, too.
+std::optional<std::string> own_base_of_all(const StubPlaces& places, std::uint32_t depth,
+                                           OthersDirectories& others) {
+  std::optional<std::string> base;
+  for (const StubPlace& place : places) {
+    const std::string of_this = up(place.directory, depth);
+    if (place.kind != Kind::here || (base && *base != of_this)) return std::nullopt;
+    base = of_this;
+  }
+  return base && is_usable(*base) && !others.control(parent_of(*base)) ? base : std::nullopt;
 }
 
 /// True if a directory of containers lies in this base, or may be made. With container_dir=../NAME, a file that was moved upwards
@@ -255,7 +271,15 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     return place.kind == kind && !others.control(base) &&
            may_have_containers(base, names.container_dir);
   };
-  if (std::none_of(places.begin(), places.end(), counts)) kind = Kind::superseded;
+  const auto own = own_base_of_all(places, where.depth, others);
+  if (std::none_of(places.begin(), places.end(), counts)) {
+    const bool is_below = own && own->starts_with(where.base + "/");
+    if (own && is_where_there && !is_below && may_have_containers(*own, names.container_dir)) {
+      go_below(*own);
+      return placement;
+    }
+    kind = Kind::superseded;
+  }
   std::string base;
   std::string shared;
   bool is_one = true;

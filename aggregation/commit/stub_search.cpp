@@ -110,9 +110,11 @@ class Search {
     const auto there =
         restart::file_at(home->descriptor(), restart::name_of(path), restart::Links::not_followed);
     if (!there.is_stub() || !wanted_.contains(there.stub.part)) return;
+    const auto& begun = wanted_.at(there.stub.part).begun;
+    const bool is_begun = begun.inode != 0 && begun == restart::FileIdentity(there.status);
     // Where other users may add files, a file of this user's may have got a stub from them.
     const uid_t author = restart::Beside::in(*home).author(there.status);
-    if (restart::is_believed(author, ::geteuid())) found(there.stub.part, path);
+    if (is_begun || restart::is_believed(author, ::geteuid())) found(there.stub.part, path);
   }
 
   void found(PartId part, const std::string& path) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/base/part_id.hpp"
 #include "restart/format/journal.hpp"
 
@@ -18,6 +19,9 @@ namespace mcr::aggregation {
 struct WantedStub {
   std::uint64_t device = 0;  ///< of the stub, if known from a descriptor; the stub is then not read
   std::uint64_t inode = 0;
+  /// The file that H5Fcreate made for the part; empty if a file existed. A stub in this file counts
+  /// wherever it lies.
+  restart::FileIdentity begun;
 };
 using WantedStubs = std::map<restart::PartId, WantedStub>;
 

@@ -104,9 +104,9 @@ bool is_younger(const std::string& path, const struct stat& note) {
          std::pair<std::int64_t, std::int64_t>(note.st_ctim.tv_sec, note.st_ctim.tv_nsec);
 }
 
-class FileSource final : public PartSource {
+class NativeSource final : public PartSource {
  public:
-  FileSource(File file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
+  NativeSource(File file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
   [[nodiscard]] std::uint64_t size() const override { return size_; }
   Result<void> read_at(std::uint64_t offset, MutableByteSpan out) override {
     if (offset > size_ || out.size() > size_ - offset)
@@ -334,15 +334,14 @@ std::string place_of_native(const std::string& containers, const NativeMember& n
   return {};
 }
 
-Result<NativeSource> open_native_source(const std::string& place, uid_t owner,
-                                        const NativeMember& native) {
+Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place, uid_t owner,
+                                                       const NativeMember& native) {
   File file = MCR_TRY(File::open(AT_FDCWD, place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   const struct stat status = MCR_TRY(file.status());
   if (!S_ISREG(status.st_mode) || status.st_uid != owner || status.st_ino != native.inode ||
       static_cast<std::uint64_t>(status.st_size) != native.size)
     return Error{Cause::system, place + " was replaced by another file", ESTALE};
-  const Access access = MCR_TRY(access_of(file));
-  return NativeSource{std::make_unique<FileSource>(std::move(file), native.size), access};
+  return std::unique_ptr<PartSource>(std::make_unique<NativeSource>(std::move(file), native.size));
 }
 
 }  // namespace mcr::restart

@@ -22,7 +22,6 @@
 #include <string>
 #include <string_view>
 
-#include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
 #include "restart/format/index.hpp"
 #include "restart/format/part_source.hpp"
@@ -99,11 +98,7 @@ std::string place_of_native(const std::string& containers, const NativeMember& n
                             const std::string& path, uid_t owner);
 /// Opens the file at the place that place_of_native() returned; an error if the file is gone
 /// meanwhile.
-struct NativeSource {
-  std::unique_ptr<PartSource> bytes;
-  Access access;  ///< of the file
-};
-Result<NativeSource> open_native_source(const std::string& place, uid_t owner,
-                                        const NativeMember& native);
+Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place, uid_t owner,
+                                                       const NativeMember& native);
 
 }  // namespace mcr::restart

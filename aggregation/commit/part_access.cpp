@@ -33,16 +33,16 @@ restart::Access for_certain(const restart::File& file, const restart::Access& ac
   return status && status->st_uid == ::geteuid() ? access : at_most(access, begin.mode);
 }
 
-/// The file that says who may read a part.
-struct Shown {
+/// A part's access rights, and the stub that they come from.
+struct AccessSource {
   restart::Access access;
-  restart::File
-      stub;  ///< not open if the part has no stub: a native file, or a writer that died at its close
+  /// Not open if the part has no stub: a native file, or a writer that died at its close.
+  restart::File stub;
 };
 
 /// Returns the access rights of this user's file at the path: the part's stub or the empty file
 /// that becomes it, the file that the part replaces, or the part's own native file.
-std::optional<Shown> shown_at_path(const LockedPart& part) {
+std::optional<AccessSource> find_access_at_path(const LockedPart& part) {
   const restart::PartBegin& begin = part.journal.begin;
   auto there = look_at(begin);
   if (!there || !there->is_own || !there->access) return std::nullopt;
@@ -50,22 +50,23 @@ std::optional<Shown> shown_at_path(const LockedPart& part) {
   if (part.is_native) {
     const auto& native = *part.journal.publish->native;
     if (there->inode != native.inode || there->device != native.device) return std::nullopt;
-    return Shown{*there->access, {}};
+    return AccessSource{*there->access, {}};
   }
   if (there->kind == Kind::our_stub)
-    return Shown{for_certain(there->file, *there->access, begin), std::move(there->file)};
+    return AccessSource{for_certain(there->file, *there->access, begin), std::move(there->file)};
   // The writer died before its stub was in place, or storage refused the stub.
   if (part.journal.publish && part.journal.publish->stub_is_placed) return std::nullopt;
   const bool is_replaced =
       (there->kind == Kind::other_stub && begin.replaced_part == there->part) ||
       (there->kind == Kind::other_file && begin.replaced == restart::Replaced::native_file);
   if (there->kind != Kind::our_empty && !is_replaced) return std::nullopt;
-  return Shown{at_most(*there->access, begin.mode), {}};
+  return AccessSource{at_most(*there->access, begin.mode), {}};
 }
 
 /// Returns the access rights of the stub as found by its descriptor, not by the part's path. `now` is where the stub is.
-std::optional<Shown> shown_by_descriptor(const LockedPart& part, const StubHandles& stubs,
-                                         const StubHandles::Found& now) {
+std::optional<AccessSource> find_access_by_descriptor(const LockedPart& part,
+                                                      const StubHandles& stubs,
+                                                      const StubHandles::Found& now) {
   if (now.fate != StubHandles::Fate::present) return std::nullopt;
   auto file = stubs.open_to_read(part.id);
   const bool is_held = file.is_open();
@@ -80,8 +81,9 @@ std::optional<Shown> shown_by_descriptor(const LockedPart& part, const StubHandl
   // The file of H5Fcreate, whose writer died before its stub was in it.
   const auto& publish = part.journal.publish;
   if (publish && !publish->stub_is_placed && file.size().value_or(0) == 0)
-    return Shown{at_most(*access, part.journal.begin.mode), {}};
-  return Shown{is_held ? *access : for_certain(file, *access, part.journal.begin), std::move(file)};
+    return AccessSource{at_most(*access, part.journal.begin.mode), {}};
+  return AccessSource{is_held ? *access : for_certain(file, *access, part.journal.begin),
+                      std::move(file)};
 }
 
 /// The access for a part that nobody can open under its name any more.
@@ -92,11 +94,11 @@ restart::Access only_owner(const restart::PartBegin& begin) {
   return access;
 }
 
-std::optional<Shown> shown(const LockedPart& part, const StubHandles* stubs) {
+std::optional<AccessSource> find_access(const LockedPart& part, const StubHandles* stubs) {
   if (stubs != nullptr) {
-    if (auto found = shown_by_descriptor(part, *stubs, stubs->find(part.id))) return found;
+    if (auto found = find_access_by_descriptor(part, *stubs, stubs->find(part.id))) return found;
   }
-  return shown_at_path(part);
+  return find_access_at_path(part);
 }
 
 }  // namespace
@@ -116,12 +118,13 @@ std::optional<restart::File> directory_of(const LockedPart& part, const StubHand
 restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
                                const std::optional<restart::FileIdentity>& outer) {
   const restart::PartBegin& begin = part.journal.begin;
-  auto found = shown(part, stubs);
+  auto found = find_access(part, stubs);
   if (!found) {
     restart::log_warning_once(
         "access",
         begin.path +
-            " was renamed or removed before its commit, so its mode is not known and only its "
+            " was renamed, removed or overwritten before its commit, so its mode is not known and "
+            "only its "
             "owner may read the container. Nothing is lost; chmod the container if others should "
             "read it");
     return only_owner(begin);
@@ -131,7 +134,7 @@ restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
     if (!directory) return only_owner(begin);
     found->access = restart::closed_by_directories(found->access, *directory, *outer);
   }
-  // Comes last: a program that writes the file anew does so before it opens file or directory to others.
+  // Comes last, because a program marks the stub before it opens file or directory to others.
   const bool is_current = !found->stub.is_open() || restart::still_shows(found->stub, part.id);
   return is_current ? found->access : only_owner(begin);
 }

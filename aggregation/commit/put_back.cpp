@@ -30,6 +30,7 @@
 #include "restart/stage/file_at.hpp"
 #include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/refused_stubs.hpp"
+#include "restart/stage/rewrite_mark.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -170,14 +171,17 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   restart::Access access;
   access.group = MCR_TRY(directory.status()).st_gid;
   access.mode = begin.mode & 0700;
-  // The part that was to replace another one has marked that one's stub itself.
-  const bool is_about_new_data = there && there->is_ours() && there->is_rewritten;
-  if (home && there && there->is_own && there->access && !is_about_new_data) {
+  const restart::Access closed = access;
+  if (home && there && there->is_own && there->access) {
     access = restart::closed_by_directories(*there->access, *home,
                                             restart::FileIdentity(MCR_TRY(outer.status())));
     access.mode &= begin.mode;
     access = restart::common_access({access});
   }
+  // Comes last, because a program marks the stub before it opens file or directory to others.
+  if (there && there->kind == AtPath::Kind::our_stub &&
+      !restart::still_shows(there->file, begin.part))
+    access = closed;
   const auto write_as = [&](const std::string& id) -> Result<std::string> {
     const std::string name =
         restart::cut_text("unfinished-" + name_of(begin.path), NAME_MAX - id.size()) + id;
@@ -286,8 +290,6 @@ Result<bool> place_in(const LaunchDirectory& directory, const OwnFile& own, cons
                       const File& bytes, std::uint64_t modified_ns, MayDrain may_drain) {
   if (own.is_rewritten && may_drain == MayDrain::yes) return false;
   const restart::Access closed{MCR_TRY(own.home.status()).st_gid, begin.mode & 0700, {}};
-  // Who may use the new data is no concern of this part's.
-  const File* attributes = own.is_rewritten ? nullptr : &own.file;
   auto pending = MCR_TRY(prepare(own.home, name_of(own.path), begin));
   const bool is_marked = !own.is_empty && restart::may_be_marked(own.file);
   if (!own.is_empty && !is_marked && may_drain == MayDrain::yes) return false;
@@ -321,7 +323,7 @@ Result<bool> place_in(const LaunchDirectory& directory, const OwnFile& own, cons
            (there && there->part == begin.part && there->is_rewritten == own.is_rewritten);
   };
   const auto place = [&]() -> Result<bool> {
-    MCR_TRY(fill(pending.file(), bytes, closed, attributes, modified_ns));
+    MCR_TRY(fill(pending.file(), bytes, closed, &own.file, modified_ns));
     if (may_drain == MayDrain::yes && stub_was_read(own)) return false;
     std::optional<RefusedStubs> refused;  // locked from the first look until the exchange is done
     return pending.finish_over(own.file, [&] {

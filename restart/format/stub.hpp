@@ -41,7 +41,8 @@ struct Stub {
   std::optional<Origin> origin;
   /// Where the text for people begins, if the file has one. Not stored in the file.
   std::optional<std::uint64_t> text_offset;
-  /// A program has begun to write the file anew since (stage/rewrite_mark.hpp). Ignored by write_stub().
+  /// True if a program has begun to write the file anew after this stub was written
+  /// (stage/rewrite_mark.hpp). write_stub() ignores it.
   bool is_rewritten = false;
 };
 

@@ -597,11 +597,7 @@ class View {
         place_of_native(here_.place.directory, *member.native,
                         named == present_.paths.end() ? path_ : named->second, member.owner);
     auto source = MCR_TRY(open_native_source(place, member.owner, *member.native));
-    PartOrigin kept;
-    kept.owner = member.owner;
-    kept.access = source.access;
-    kept.directory = MCR_TRY(File::open(AT_FDCWD, parent_of(place), O_PATH | O_DIRECTORY));
-    return OpenedPart{std::move(source.bytes), std::move(other), std::move(kept)};
+    return OpenedPart{std::move(source), std::move(other), NativePlace{place, member.owner}};
   }
 
   Result<OpenedPart> open_member(const Generation& given, const Member& member) {

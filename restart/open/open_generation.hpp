@@ -24,6 +24,8 @@
 // A crash leaves at most the decision of a launch that has ended, and no other launch reads it.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,7 +34,6 @@
 #include "restart/container/shared_frames.hpp"
 #include "restart/format/part_source.hpp"
 #include "restart/format/stub.hpp"
-#include "restart/open/part_origin.hpp"
 #include "restart/settings/choices.hpp"
 
 namespace mcr::restart {
@@ -62,11 +63,16 @@ struct Opener {
   std::function<void(const std::string& launch_directory)> adopt;
 };
 
+/// A native file of a set, at a place other than its own path: a newer file has its path.
+struct NativePlace {
+  std::string path;
+  uid_t owner = 0;
+};
+
 struct OpenedPart {
   std::unique_ptr<PartSource> source;  ///< null: use the native file at the path
   Stub stub;                           ///< of the given part; a later write amends this part
-  /// If the part is a native file that was kept aside: its owner, access and directory, as of a container.
-  std::optional<PartOrigin> kept;
+  std::optional<NativePlace> native;   ///< if the part is a native file at another place
 };
 
 /// Errors are those of open_part(). With mix=refuse an incomplete set is Cause::usage, and the

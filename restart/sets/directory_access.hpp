@@ -15,9 +15,7 @@ namespace mcr::restart {
 /// rights of named users and groups; the group bits of the mode then limit these rights.
 Result<mode_t> mode_of_new(const File& parent);
 
-/// True if the directory has no file. Write permission is taken from no other directory: if others could
-/// add files to it, closing it would make these files look like this user's, and another directory may
-/// have been put in the place of ours.
+/// True if the directory has no file. False also if the directory cannot be listed.
 bool is_empty(const File& directory);
 
 /// Gives the owner of a directory that was just made all rights to it. A umask may have taken them.
@@ -28,7 +26,9 @@ void let_owner_enter(const File& parent, const std::string& name);
 void let_group_enter(const File& parent, const File& directory);
 
 /// Closes an empty directory of this user that is more open than `parent`: takes access lists and permissions. An
-/// inherited list can have made it so open. EPERM: another user has put a file into it meanwhile.
+/// inherited list can have made it so open. Only empty directories are closed. In a directory with files, files of
+/// other users would look like this user's afterwards; and another directory may lie in the place of ours. EPERM:
+/// another user has put a file into it meanwhile.
 Result<void> close_as_far(const File& parent, const File& directory);
 
 /// Closes a directory of this user to the users who may not enter the directory above. Such a user may have

@@ -3,19 +3,38 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 
+#include "restart/stage/refused_stubs.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
+namespace {
 
-void mark_rewritten(const File& file, const Stub& stub) {
-  if (!stub.text_offset || stub.is_rewritten) return;
+/// False only if the stub's part is certainly in a container.
+bool may_be_uncommitted(const LaunchDirectory& launch, const Stub& stub) {
+  using State = LaunchDirectory::State;
+  // The order in which a part moves; and the first state again, because a writer may take it back.
+  constexpr std::array states{State::open, State::published, State::open};
+  return stub.launch_directory != launch.path() ||
+         std::any_of(states.begin(), states.end(),
+                     [&](State state) { return launch.is_in(state, stub.part); });
+}
+
+}  // namespace
+
+void mark_rewritten(const LaunchDirectory& launch, const File& file, const Stub& stub) {
+  if (!may_be_uncommitted(launch, stub)) return;
+  // Another rank may write a stub over this one (capture/stub_in_place). It has this lock.
+  const auto lock = RefusedStubs::lock(launch, RefusedStubs::Wait::briefly);
+  const auto there = read_stub_file(file);
+  if (!there || there->part != stub.part || !there->text_offset || there->is_rewritten) return;
   const auto status = file.status();
   const std::array<std::byte, 1> mark{rewrite_mark};
-  if (!status || !file.write_at(*stub.text_offset, mark)) return;
-  // The modification time says whether the stub was read since it was written (base/read_marks). The access time is
-  // left alone: another process may be reading the stub now.
+  if (!status || !file.write_at(*there->text_offset, mark)) return;
+  // The modification time says whether the stub was read since it was written (base/read_marks).
+  // The access time is left alone, because another process may be reading the stub now.
   const struct timespec times[2] = {{0, UTIME_OMIT}, status->st_mtim};
   (void)::futimens(file.descriptor(), times);
 }

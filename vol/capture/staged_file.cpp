@@ -69,13 +69,6 @@ std::optional<restart::File> late_stub(const StagedPart& part, const restart::Fi
   return *std::move(file);
 }
 
-// False only if the stub's part is certainly in a container.
-bool may_be_uncommitted(const restart::Stub& stub, const restart::LaunchDirectory& directory) {
-  using State = restart::LaunchDirectory::State;
-  return stub.launch_directory != directory.path() ||
-         directory.is_in(State::published, stub.part) || directory.is_in(State::open, stub.part);
-}
-
 // Makes the empty file at the path. Storage may be full of what the leader is about to give back: stubs
 // that the program has removed, and superseded sets. So a process that has captured files waits up to a
 // second for room, but not again after it has waited in vain.
@@ -135,8 +128,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   part.identity = FileIdentity(status);
   const auto old = plan.place.status ? stub_in(part.at_path) : std::optional<restart::Stub>();
   part.begin = begin_part(plan, status, old);
-  if (old && may_be_uncommitted(*old, plan.stage->directory))
-    restart::mark_rewritten(part.at_path, *old);
+  if (old) restart::mark_rewritten(plan.stage->directory, part.at_path, *old);
   part.durable = restart::close_of(*plan.settings) == restart::Close::durable ||
                  Process::get().is_durable_turn(restart::pattern_of(plan.masked_names.front()),
                                                 *plan.settings);

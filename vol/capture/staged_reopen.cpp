@@ -158,7 +158,8 @@ Result<void> StagedFile::amend(const restart::Stub& stub, const ResolvedPath& pl
   begin.settings = part.settings->changed();
   part.journal = MCR_TRY(directory.begin(begin));
   unfinished.keep();
-  if (const auto there = restart::read_stub_file(at_path)) restart::mark_rewritten(at_path, *there);
+  if (const auto there = restart::read_stub_file(at_path))
+    restart::mark_rewritten(directory, at_path, *there);
   return {};
 }
 

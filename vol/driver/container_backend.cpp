@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
@@ -31,33 +32,39 @@ namespace {
 /// extension is only a little longer.
 constexpr std::size_t max_pending_bytes = 512;
 
-// Writes the part's bytes as a native file in place of the stub, for nobody who cannot read the part:
-// another user may have written into the stub whose part it names.
+// What is done with the new file, whose status this is, before it gets the path in the open directory.
+using BeforePlacing =
+    std::function<Result<void>(const restart::File& home, const struct stat& made)>;
+
+// Writes the part's bytes as a native file in place of the file at the path, for nobody who cannot read the
+// part: another user may have written into the stub whose part it names.
 Result<std::unique_ptr<NativeBackend>> native_copy(restart::PartSource& source,
                                                    const restart::PartOrigin& origin,
                                                    const std::string& path,
-                                                   const restart::File& stub,
-                                                   bool ignore_disabled_locks) {
-  const struct stat status = MCR_TRY(stub.status());
+                                                   const restart::File& at_path,
+                                                   bool ignore_disabled_locks,
+                                                   const BeforePlacing& before_placing = {}) {
+  const struct stat status = MCR_TRY(at_path.status());
   const restart::File home =
       MCR_TRY(restart::File::open(AT_FDCWD, restart::parent_of(path), O_PATH | O_DIRECTORY));
   const std::string last = restart::name_of(path);
-  if (!restart::is_still_named(stub, home.descriptor(), last)) {
+  if (!restart::is_still_named(at_path, home.descriptor(), last)) {
     errno = ESTALE;
     return restart::system_error("another process replaced the file", path);
   }
-  const restart::Access access = MCR_TRY(restart::access_of_copy(origin, stub, path, home));
+  const restart::Access access = MCR_TRY(restart::access_of_copy(origin, at_path, path, home));
   auto [file, name] =
       MCR_TRY(temporary_in(home, std::to_string(status.st_ino) + "." + std::to_string(getpid())));
+  const struct stat made = MCR_TRY(file.status());
   auto copied = copy_source(source, file);
-  if (copied) keep_attributes(stub, file, access);
+  if (copied) keep_attributes(at_path, file, access);
+  if (copied && before_placing) copied = before_placing(home, made);
   if (copied) copied = restart::put_in_place(home.descriptor(), name, home.descriptor(), last);
   if (!copied) {
     restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
     return copied.error();
   }
-  const struct stat now = MCR_TRY(file.status());
-  return std::make_unique<NativeBackend>(std::move(file), FileIdentity(now), source.size(),
+  return std::make_unique<NativeBackend>(std::move(file), FileIdentity(made), source.size(),
                                          ignore_disabled_locks);
 }
 
@@ -188,15 +195,22 @@ Result<void> ContainerBackend::write_without_name() {
   return write_pending();
 }
 
-Result<void> ContainerBackend::write_over_kept() {
-  auto native = MCR_TRY(native_copy(*source_, *kept_, path_, at_path_, ignore_disabled_locks_));
-  const auto home = restart::File::open(AT_FDCWD, restart::parent_of(path_), O_PATH | O_DIRECTORY);
-  auto containers =
-      home ? restart::note_native(*home, stub_, static_cast<ino_t>(native->identity().inode))
-           : Result<std::string>(home.error());
-  if (containers)
-    native->note_in(*std::move(containers), stub_.part, NativeBackend::Note::unfinished);
-  written_ = std::move(native);
+Result<void> ContainerBackend::write_copy_of_native() {
+  restart::PartOrigin origin;
+  origin.owner = native_->owner;
+  origin.directory = MCR_TRY(
+      restart::File::open(AT_FDCWD, restart::parent_of(native_->path), O_PATH | O_DIRECTORY));
+  origin.access = MCR_TRY(restart::access_of(
+      MCR_TRY(restart::File::open(origin.directory.descriptor(), restart::name_of(native_->path),
+                                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK))));
+  std::string containers;
+  const auto note = [&](const restart::File& home, const struct stat& made) -> Result<void> {
+    containers = MCR_TRY(restart::note_native(home, stub_, made.st_ino));
+    return {};
+  };
+  auto copy = MCR_TRY(native_copy(*source_, origin, path_, at_path_, ignore_disabled_locks_, note));
+  copy->note_in(std::move(containers), stub_.part, NativeBackend::Note::unfinished);
+  written_ = std::move(copy);
   return write_pending();
 }
 
@@ -221,7 +235,7 @@ Result<void> ContainerBackend::begin_writing() {
     return write_pending();
   }
   if (!is_there && !has_other_name()) return write_without_name();
-  if (kept_) return write_over_kept();
+  if (native_) return write_copy_of_native();
   // Duplicate the descriptor, because HDF5's lock and the program's handle use ours, which stays
   // open.
   const int second = fcntl(at_path_.descriptor(), F_DUPFD_CLOEXEC, 0);

@@ -11,7 +11,7 @@
 #include "restart/base/file.hpp"
 #include "restart/format/part_source.hpp"
 #include "restart/format/stub.hpp"
-#include "restart/open/part_origin.hpp"
+#include "restart/open/open_generation.hpp"
 #include "vol/capture/backend.hpp"
 #include "vol/driver/swmr_role.hpp"
 
@@ -49,8 +49,9 @@ class ContainerBackend : public Backend {
   /// SWMR: the writer makes the file native at its first write, and readers then switch to the
   /// native file. So writer and readers use the same file.
   void set_swmr_role(SwmrRole role) { swmr_ = role; }
-  /// The part is a native file of a set that was kept aside. A write makes a copy at the path, which takes its place in the set.
-  void set_kept(std::optional<restart::PartOrigin> kept) { kept_ = std::move(kept); }
+  /// The part is a native file at another place. A write makes a copy of it at the path, which takes
+  /// its place in the set.
+  void set_native(std::optional<restart::NativePlace> native) { native_ = std::move(native); }
   Result<void> make_native() override;
   void require_durable() override {
     if (written_) written_->require_durable();
@@ -60,7 +61,7 @@ class ContainerBackend : public Backend {
   Result<void> begin_writing();
   [[nodiscard]] bool has_other_name() const;
   Result<void> write_without_name();
-  Result<void> write_over_kept();
+  Result<void> write_copy_of_native();
   Result<void> write_pending();
   bool follow_renames();
   void follow_swmr_writer();
@@ -74,7 +75,7 @@ class ContainerBackend : public Backend {
   restart::PartId part_at_path_;  ///< stub_ may name a part of another generation
   std::uint64_t size_;
   bool ignore_disabled_locks_;
-  std::optional<restart::PartOrigin> kept_;
+  std::optional<restart::NativePlace> native_;
   SwmrRole swmr_ = SwmrRole::none;
   // One small write that HDF5 may undo again: the superblock's mark.
   std::uint64_t pending_offset_ = 0;

@@ -114,7 +114,7 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   auto backend = std::make_unique<ContainerBackend>(
       std::move(opened->source), std::move(opened->stub), place.path, std::move(file), identity,
       stub.part, request.ignore_disabled_locks);
-  backend->set_kept(std::move(opened->kept));
+  backend->set_native(std::move(opened->native));
   backend->set_swmr_role(request.swmr);
   return std::unique_ptr<Backend>(std::move(backend));
 }
@@ -148,7 +148,7 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
   auto backend = std::make_unique<ContainerBackend>(
       std::move(opened.source), std::move(opened.stub), place->path, std::move(file), identity,
       part, request.ignore_disabled_locks);
-  backend->set_kept(std::move(opened.kept));
+  backend->set_native(std::move(opened.native));
   backend->set_swmr_role(request.swmr);
   return std::unique_ptr<Backend>(std::move(backend));
 }

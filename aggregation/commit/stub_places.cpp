@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <optional>
 
 #include "aggregation/commit/others_directories.hpp"
 #include "aggregation/commit/put_back.hpp"
@@ -191,19 +190,6 @@ bool is_usable(const std::string& directory) {
          ::access(directory.c_str(), W_OK | X_OK) == 0;
 }
 
-/// Returns the base that all stubs share, if it is this user's and no other user controls what lies
-/// above it. Others may rename names in it, so natively they could remove the files there, too.
-std::optional<std::string> own_base_of_all(const StubPlaces& places, std::uint32_t depth,
-                                           OthersDirectories& others) {
-  std::optional<std::string> base;
-  for (const StubPlace& place : places) {
-    const std::string of_this = up(place.directory, depth);
-    if (place.kind != Kind::here || (base && *base != of_this)) return std::nullopt;
-    base = of_this;
-  }
-  return base && is_usable(*base) && !others.control(parent_of(*base)) ? base : std::nullopt;
-}
-
 /// True if a directory of containers lies in this base, or may be made. With container_dir=../NAME, a file that was moved upwards
 /// would lead into a directory in which its user may not write.
 bool may_have_containers(const std::string& base, const std::string& container_dir) {
@@ -266,20 +252,17 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
   const bool is_where_there = is_base_there(names);
   OthersDirectories others(where.base, is_where_there, names.begin.begin_for_files_ns());
   Kind kind = Kind::here;
+  // Others who may rename names in a directory of this user's could have brought a stub there only from
+  // another such directory: nobody else may rename in the base.
+  const auto is_users_own = [&](const std::string& base) {
+    return is_where_there && is_usable(base) && !others.control(parent_of(base));
+  };
   const auto counts = [&](const StubPlace& place) {
     const std::string base = up(place.directory, where.depth);
-    return place.kind == kind && !others.control(base) &&
+    return place.kind == kind && (!others.control(base) || is_users_own(base)) &&
            may_have_containers(base, names.container_dir);
   };
-  const auto own = own_base_of_all(places, where.depth, others);
-  if (std::none_of(places.begin(), places.end(), counts)) {
-    const bool is_below = own && own->starts_with(where.base + "/");
-    if (own && is_where_there && !is_below && may_have_containers(*own, names.container_dir)) {
-      go_below(*own);
-      return placement;
-    }
-    kind = Kind::superseded;
-  }
+  if (std::none_of(places.begin(), places.end(), counts)) kind = Kind::superseded;
   std::string base;
   std::string shared;
   bool is_one = true;
@@ -295,11 +278,15 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
   const bool is_known = std::any_of(places.begin(), places.end(), [](const StubPlace& place) {
     return !place.directory.empty();
   });
+  // Where a missing file lies, others may have fewer rights than in `base`.
+  const bool is_missing = std::any_of(places.begin(), places.end(), [](const StubPlace& place) {
+    return place.kind == Kind::missing;
+  });
   // If the files were moved into a directory below where.base, a container below where.base is
   // still found from them, also after further moves below that directory.
   if (is_where_there && shared.starts_with(where.base + "/")) {
     go_below(where.base);
-  } else if (!base.empty() && is_one) {
+  } else if (!base.empty() && is_one && (!is_missing || !others.control(base))) {
     go_below(base);
   } else if (!base.empty() && is_usable(shared) && !others.control(shared)) {
     go_far(shared);

@@ -59,8 +59,9 @@ struct Placement {
 ///  3. below the base in `names`, while it exists (and, if nothing shows where the files are, no other user can take it
 ///     away), because readers find it by its path; else below the base of the first stub found; else
 ///  4. below the nearest directory above the base in `names`, under the far name.
-/// Stubs in other users' directories (OthersDirectories) do not count in 1 to 3, unless all stubs lie
-/// in one base that is this user's.
+/// Stubs in other users' directories (OthersDirectories) do not count in 1 to 3. Stubs in a directory of this
+/// user's to which others may write count while the base in `names` exists; the container goes there only if no
+/// stub is missing.
 /// A directory that the program made after the part was begun is neither the base in 1 and 3 nor
 /// the directory in 4: it only has the path of one that was removed, perhaps after it was copied.
 /// `places` is parallel to the parts. A part whose stub was removed needs no container.

@@ -154,8 +154,8 @@ void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles:
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const PartBegin& begin = parts[i].journal.begin;
       if (places[i].kind == Kind::missing && turn < roots[i].size())
-        wanted[roots[i][turn]][parts[i].id] = {
-            found[i].device, found[i].inode, {begin.directory_device, begin.file_inode}};
+        wanted[roots[i][turn]][parts[i].id] = {{found[i].device, found[i].inode},
+                                               {begin.directory_device, begin.file_inode}};
     }
     for (const auto& [root, wanted_there] : wanted) {
       for (const auto& [part, path] : search_stubs(root, wanted_there, until_ms)) {
@@ -252,8 +252,8 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
   const bool is_where_there = is_base_there(names);
   OthersDirectories others(where.base, is_where_there, names.begin.begin_for_files_ns());
   Kind kind = Kind::here;
-  // Others who may rename names in a directory of this user's could have brought a stub there only from
-  // another such directory: nobody else may rename in the base.
+  // Others may rename names in such a directory. Natively they could remove the file itself there, so the
+  // stub counts.
   const auto is_users_own = [&](const std::string& base) {
     return is_where_there && is_usable(base) && !others.control(parent_of(base));
   };

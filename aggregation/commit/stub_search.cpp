@@ -35,7 +35,7 @@ class Search {
  public:
   Search(const std::string& root, WantedStubs wanted) : wanted_(std::move(wanted)) {
     reads_ = std::any_of(wanted_.begin(), wanted_.end(),
-                         [](const auto& entry) { return entry.second.inode == 0; });
+                         [](const auto& entry) { return entry.second.held.inode == 0; });
     struct stat status {};
     if (restart::system_calls().fstatat(AT_FDCWD, root.c_str(), &status, 0) != 0) return;
     device_ = status.st_dev;
@@ -99,7 +99,7 @@ class Search {
     // Another user's copy of a stub is not a file of the program.
     if (!restart::is_believed(status.st_uid, ::geteuid())) return;
     for (const auto& [part, wanted] : wanted_) {
-      if (wanted.inode == status.st_ino && wanted.device == status.st_dev) return found(part, path);
+      if (wanted.held == restart::FileIdentity(status)) return found(part, path);
     }
     const bool may_be_stub = reads_ &&
                              status.st_size >= static_cast<off_t>(restart::Stub::head_bytes) &&

@@ -17,8 +17,7 @@
 namespace mcr::aggregation {
 
 struct WantedStub {
-  std::uint64_t device = 0;  ///< of the stub, if known from a descriptor; the stub is then not read
-  std::uint64_t inode = 0;
+  restart::FileIdentity held;  ///< of the stub, if a descriptor is held; the stub is then not read
   /// The file that H5Fcreate made for the part; empty if a file existed. A stub in this file counts
   /// wherever it lies.
   restart::FileIdentity begun;

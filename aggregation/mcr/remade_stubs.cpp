@@ -174,8 +174,8 @@ StubHome home_of(const StoredPart& part) {
   return status ? StubHome{*status, reached->rest} : StubHome{{}, part.path};
 }
 
-/// The path of the part's stub. The container of another user may say another one.
-std::string present_path(const StoredPart& part) {
+/// The path of the part's stub. part.path, which the container names, may be another one.
+std::string path_of_stub(const StoredPart& part) {
   return part.below.empty() ? part.path : part.home->base + "/" + part.below;
 }
 
@@ -396,7 +396,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
       }
     }
     if (claims.empty()) continue;
-    const std::string path = present_path(*claims.front().second);
+    const std::string path = path_of_stub(*claims.front().second);
     const auto claim = chosen(std::move(claims));
     if (const auto belongs = claim ? bases.check(*claim->first) : Result<void>(); !belongs) {
       if (refused.insert(belongs.error().message).second)

@@ -68,8 +68,8 @@ bool denies_write_to(ByteSpan list, uid_t user);
 /// have. `list` may be empty; then `mode` has the rights.
 Bytes list_for_foreign_group(ByteSpan list, mode_t mode, gid_t group);
 
-/// True if each user who has any right to the directory `inner` may also enter `outer`, the directory above it. The
-/// owner of `inner` does not count. The lists may be empty.
+/// True if all users who have rights to the directory `inner` may enter `outer`, the directory above it. The owner of
+/// `inner` does not count. The lists may be empty.
 bool lets_all_enter(const struct stat& outer, ByteSpan outer_list, const struct stat& inner,
                     ByteSpan inner_list);
 

@@ -15,8 +15,8 @@ Result<File> open_directory_of(const std::string& path, FileIdentity file);
 
 /// `access` is that of a file in `directory`. Returns the access for a file of ours with the same
 /// data in `base` or below it. A user who may not enter `directory` (each rank may have a directory
-/// of mode 0700) gets no access to our file either. The same holds for a user who may enter `directory` but not list
-/// it, because the names of containers contain the names of files. If `base` is not above `directory`, only the owner gets access.
+/// of mode 0700) gets no access to our file. A user who may enter `directory` but not list it gets none either, because
+/// the names of containers contain the names of files. If `base` is not above `directory`, only the owner gets access.
 Access closed_by_directories(Access access, const File& directory, FileIdentity base);
 
 /// Users who may write to a directory `base`. The program's files lie in directories below it, to which

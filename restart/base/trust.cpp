@@ -214,8 +214,7 @@ mode_t mode_beside(const struct stat& outer) {
   const bool others_above = may_write(outer, S_IWOTH, S_IXOTH);
   if (!group_above || !(keeps_group || others_above)) mode &= ~static_cast<mode_t>(S_IWGRP);
   if (!others_above || !(keeps_group || group_above)) mode &= ~static_cast<mode_t>(S_IWOTH);
-  // Names of files in the new directory tell names of files in `outer`. Users who may not list `outer` must not learn
-  // them.
+  // Names in the new directory tell the names of files in `outer`, so users who may not list `outer` get no rights.
   const Listing above = listing_of(outer.st_mode, outer.st_mode);
   // In a directory of another group, members may count as others, and others as members.
   if (!above.group_lists || (!keeps_group && above.others_only_enter))

@@ -102,8 +102,8 @@ class Beside {
   /// move other users' files there under any name. So only three kinds of users may write there: `owner`,
   /// root, and users who can remove the files in `outer` anyway.
   [[nodiscard]] bool adders_may_remove(uid_t owner) const;
-  /// Returns the Beside for files in closed directories below `outer` (KeptOut). Such files could not have been
-  /// replaced by the owner of `outer`, or by users who may write to `outer`.
+  /// Returns the Beside for files in closed directories below `outer` (KeptOut). The owner of `outer`, and users who
+  /// may write to it, could not have replaced such files.
   [[nodiscard]] Beside for_closed_files() const;
 
   /// True if `outer` is one directory of several users without a sticky bit, so that each of them may
@@ -132,8 +132,8 @@ class Beside {
   /// True if every user who may write to `inner` may also write to `outer`. If `outer` is sticky, other users
   /// can add files to it but replace none. Then only the owner of `inner` may write to `inner`.
   [[nodiscard]] bool is_no_more_open() const;
-  /// False if `inner` lets users list or enter it who may only enter `outer`, not list it. Names in `inner` tell the
-  /// names of files in `outer`.
+  /// False if users who may not list `outer`, but enter it, may list or enter `inner`. Names in `inner` tell the names
+  /// of files in `outer`.
   [[nodiscard]] bool is_no_more_listed() const;
 
  private:
@@ -149,7 +149,7 @@ class Beside {
   bool has_outer_list_ = false;  ///< `outer` has an access list
   /// The access list of `inner` lets users write to it who may not write to `outer`.
   bool lets_more_write_ = false;
-  /// The access list of `inner` gives rights to users who may not list `outer`.
+  /// The access list of `inner` gives rights to some user who may not list `outer`.
   bool lets_more_list_ = false;
   /// `inner` lets users write to it to whom the access list of `outer` denies that.
   bool lets_denied_write_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mode, group and access list of a directory of ours. It is no more open than the directory above it: nobody may write
-// to it, enter it or read names in it who may not do so above.
+// Mode, group and access list of a directory of ours, which is no more open than the directory above it. Users who may
+// not write, enter or list the directory above may not do so in ours.
 #pragma once
 
 #include <sys/types.h>
@@ -31,8 +31,8 @@ void let_group_enter(const File& parent, const File& directory);
 /// another user has put a file into it meanwhile.
 Result<void> close_as_far(const File& parent, const File& directory);
 
-/// Closes a directory of this user to the users who may not enter the directory above. Such a user may have
-/// opened it before the directory above was closed. The directory takes the access list of the directory above, if
+/// Closes a directory of this user to all users who may not enter the directory above. They may have opened it before
+/// the directory above was closed. The directory takes the access list of the directory above, if
 /// that is enough; else it is closed to all other users. It stays as it is if others may write to it.
 Result<void> close_as_entered(const File& parent, const File& directory);
 

@@ -26,7 +26,8 @@ bool may_be_uncommitted(const LaunchDirectory& launch, const Stub& stub) {
 
 void mark_rewritten(const LaunchDirectory& launch, const File& file, const Stub& stub) {
   if (!may_be_uncommitted(launch, stub)) return;
-  // Another rank may write a stub over this one (capture/stub_in_place). It has this lock.
+  // A rank that writes another stub over this one has this lock (capture/stub_in_place). A leader may be
+  // stopped while it has it, so the mark is made without the lock, too.
   const auto lock = RefusedStubs::lock(launch, RefusedStubs::Wait::briefly);
   const auto there = read_stub_file(file);
   if (!there || there->part != stub.part || !there->text_offset || there->is_rewritten) return;

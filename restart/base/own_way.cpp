@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
 
 namespace mcr::restart {
@@ -29,11 +30,23 @@ Error refused_link(const std::string& path) {
   return system_error("cannot follow", path);
 }
 
-}  // namespace
+/// Another user may have moved a link of this user's into a sticky directory.
+bool is_own_way(const struct stat& link, const struct stat& directory) {
+  return is_own_link(link) && !others_may_only_add(directory);
+}
 
-Result<File> open_by_own_way(const std::string& path) {
-  File at = MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
+/// In a directory to which others may write, they may have moved a link of this user's there.
+bool is_closed_way(const struct stat& link, const struct stat& directory) {
+  return is_own_link(link) && is_believed(directory.st_uid, ::geteuid()) &&
+         !others_may_write(directory);
+}
+
+using LinkRule = bool(const struct stat& link, const struct stat& directory);
+
+/// Opens the directory at `path`, which is absolute or begins at `at`. Follows the links that the rule allows.
+Result<File> open_by(File at, const std::string& path, LinkRule& may_follow) {
   std::string rest = path;
+  if (path.starts_with('/')) at = MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
   int links = 0;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('/'), rest.size());
@@ -50,14 +63,39 @@ Result<File> open_by_own_way(const std::string& path) {
     const File next = MCR_TRY(File::open(at.descriptor(), name, O_PATH | O_NOFOLLOW));
     const struct stat status = MCR_TRY(next.status());
     if (!S_ISLNK(status.st_mode)) return entered.error();
-    // Another user may have moved a link of this user's into a sticky directory.
-    const bool may_be_moved = others_may_only_add(MCR_TRY(at.status()));
-    if (!is_own_link(status) || may_be_moved || ++links > most_links) return refused_link(path);
+    if (!may_follow(status, MCR_TRY(at.status())) || ++links > most_links)
+      return refused_link(path);
     const std::string target = MCR_TRY(link_target(next));
     if (target.starts_with('/')) at = MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
     rest = target + "/" + rest;
   }
   return at;
+}
+
+}  // namespace
+
+Result<File> open_by_own_way(const std::string& path) {
+  return open_by(MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY)), path, is_own_way);
+}
+
+bool leads_by_closed_way(const std::string& name, const std::string& path) {
+  auto start = File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
+  std::string at = name;
+  for (int links = 0; start && links < most_links; ++links) {
+    auto home = open_by(*std::move(start), parent_of(at), is_closed_way);
+    if (!home) return false;
+    const auto last = File::open(home->descriptor(), name_of(at), O_PATH | O_NOFOLLOW);
+    const auto status = last ? last->status() : Result<struct stat>(last.error());
+    // A file that does not exist yet is no link.
+    if (!status || !S_ISLNK(status->st_mode))
+      return present_path(*home) + "/" + name_of(at) == path;
+    const auto directory = home->status();
+    const auto target = link_target(*last);
+    if (!directory || !target || !is_closed_way(*status, *directory)) return false;
+    at = *target;
+    start = std::move(home);
+  }
+  return false;
 }
 
 std::string own_place(const char* variable, const std::string& below_home) {

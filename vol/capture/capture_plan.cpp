@@ -161,6 +161,12 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
                   "link, in a directory that may be written to, or it is a mount point");
   }
 
+  if (process.writings().is_misled(written_name(name), plan.place.path))
+    return native(NativeReason::path,
+                  "this process wrote the file under another name too, by a symbolic link in a "
+                  "directory to which others "
+                  "may write");
+
   // The paths of its container, and of temporary files beside it, are longer and must be valid too.
   constexpr std::size_t longest_path = PATH_MAX - NAME_MAX - 64;
   if (plan.place.path.size() > longest_path)

@@ -10,6 +10,27 @@
 
 namespace mcr::vol {
 
+namespace {
+
+// A launcher may start several programs in turn in each rank, so the sequence continues from the old file's stub. Only
+// file names are compared: the older file's directory may have been renamed since, and both containers would get the
+// same name. A file that this process wrote in another directory was moved here, perhaps by a neighbour and in this rank
+// only, so it does not count.
+std::uint64_t after_old(const restart::Stub& old, const restart::PartBegin& begin) {
+  if (old.launch != begin.launch || old.rank != begin.rank ||
+      restart::name_of(old.path) != restart::name_of(begin.path))
+    return 0;
+  const auto written_in = Process::get().writings().directory_of(old.path, old.sequence);
+  const FileIdentity here(begin.directory_device, begin.directory_inode);
+  return written_in && *written_in != here ? 0 : old.sequence + 1;
+}
+
+}  // namespace
+
+Writing writing_of(const std::string& passed, const ResolvedPath& place) {
+  return {written_name(passed), place.path, FileIdentity(place.directory_status)};
+}
+
 restart::PartBegin begin_part(const CapturePlan& plan, const struct stat& status,
                               const std::optional<restart::Stub>& old) {
   const restart::Launcher& launcher = plan.stage->launcher;
@@ -28,13 +49,9 @@ restart::PartBegin begin_part(const CapturePlan& plan, const struct stat& status
   begin.node = launcher.node;
   begin.launch = *launcher.launch;
   begin.masked_names = plan.masked_names;
-  begin.sequence = Process::get().next_sequence(begin.path, [&] {
-    // A launcher may start several programs in turn in each rank, so the sequence continues from
-    // the old file's stub. Only file names are compared: the older file's directory may have been
-    // renamed since, and both containers would get the same name.
-    const bool goes_on = old && old->launch == begin.launch &&
-                         restart::name_of(old->path) == restart::name_of(begin.path);
-    const std::uint64_t next = goes_on ? old->sequence + 1 : 0;
+  const Writing writing = writing_of(plan.path_as_passed, plan.place);
+  begin.sequence = Process::get().writings().next(writing, [&] {
+    const std::uint64_t next = old ? after_old(*old, begin) : 0;
     auto& earlier = plan.stage->earlier;
     return earlier ? std::max(next, earlier->next_sequence(plan.stage->directory, begin,
                                                            plan.settings->text("container_dir")))

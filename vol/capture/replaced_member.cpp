@@ -21,6 +21,7 @@
 #include "restart/stage/file_at.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/capture_plan.hpp"
+#include "vol/capture/part_begin.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/resolved_path.hpp"
 #include "vol/capture/spill.hpp"
@@ -127,8 +128,9 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   const std::string& temporary = beside.second;
   // If several programs run in turn in one rank of a launch, the sequence continues from one
   // program to the next.
-  stub.sequence = process.next_sequence(
-      place->path, [&] { return stub.launch == *launcher.launch ? stub.sequence + 1 : 0; });
+  const Writing writing = writing_of(name, *place);
+  stub.sequence = process.writings().next(
+      writing, [&] { return stub.launch == *launcher.launch ? stub.sequence + 1 : 0; });
   stub.launch = *launcher.launch;
   stub.rank_count = launcher.rank_count;
   stub.launch_directory.clear();  // the part was never in a stage
@@ -151,7 +153,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
         NativeReplacement{std::move(file), std::move(member->containers), stub.part});
   }
   restart::system_calls().unlinkat(home, temporary.c_str(), 0);
-  process.take_back_sequence(place->path, stub.sequence);
+  process.writings().take_back(writing, stub.sequence);
   return std::optional<NativeReplacement>();  // write in place, as native HDF5 does
 }
 

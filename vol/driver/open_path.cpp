@@ -205,9 +205,7 @@ Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request) {
     if (request.writes_path && !CreateScope::is_open()) count_written_in_place(identity);
   } else {
     note_native_file(identity);
-    if (request.plan == nullptr) {
-      if (const auto place = resolve_path(request.name)) Process::get().count_native(place->path);
-    }
+    if (request.plan == nullptr) Process::get().writings().count_native(written_name(request.name));
   }
   const bool is_noted = request.create && request.plan != nullptr && request.plan->is_native;
   auto noted = is_noted ? note_new_file(*request.plan, *opened) : std::optional<NotedFile>();

@@ -103,8 +103,7 @@ Result<void> stay_entered(JobStage& stage) {
 // Lets containers be decoded on a GPU that the program uses, if gpu= says so. Nothing is done with the GPU yet.
 void decode_on_card_if_asked(const restart::Settings& settings) {
   namespace gpu = codecs::gpu;
-  static constexpr restart::FrameDecoding where_faster{gpu::decode_frame_where_faster,
-                                                       gpu::free_decoding_memory};
+  static constexpr restart::FrameDecoding where_faster{gpu::decode_frame_where_faster, gpu::free_decoding_memory};
   const auto card = gpu::card_options(settings.text("gpu"), settings.bytes("gpu_memory"));
   if (!card.is_on) return;
   // One lane: HDF5 reads in one thread at a time.
@@ -228,30 +227,6 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
   if (launcher.rank_count > 1 && !restart::is_child_of_launcher()) stage->earlier.emplace();
   note_opened(*stage);
   return (stages_[key] = std::move(stage)).get();
-}
-
-std::uint64_t Process::next_sequence(const std::string& path,
-                                     const std::function<std::uint64_t()>& first) {
-  const std::lock_guard lock(mutex_);
-  const auto known = sequences_.find(path);
-  const auto natives = natives_before_.find(path);
-  const std::uint64_t before = natives == natives_before_.end() ? 0 : natives->second;
-  const std::uint64_t next = known == sequences_.end() ? first() + before : known->second + 1;
-  return sequences_[path] = next;
-}
-
-void Process::take_back_sequence(const std::string& path, std::uint64_t sequence) {
-  const std::lock_guard lock(mutex_);
-  if (sequence == 0)
-    sequences_.erase(path);
-  else
-    sequences_[path] = sequence - 1;
-}
-
-void Process::count_native(const std::string& path) {
-  const std::lock_guard lock(mutex_);
-  const auto known = sequences_.find(path);
-  ++(known == sequences_.end() ? natives_before_[path] : known->second);
 }
 
 bool Process::is_durable_turn(const std::string& pattern, const restart::Settings& settings) {

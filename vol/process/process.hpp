@@ -10,7 +10,6 @@
 
 #include <atomic>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,6 +24,7 @@
 #include "restart/settings/launcher.hpp"
 #include "restart/settings/settings.hpp"
 #include "restart/stage/stage.hpp"
+#include "vol/process/writing_counts.hpp"
 
 namespace mcr::vol {
 
@@ -112,14 +112,7 @@ class Process {
   /// final; only a locked stage is tried again, in a launch of one rank.
   Result<JobStage*> job_stage(const restart::Settings& settings, const restart::Launcher& launcher);
 
-  /// Returns the sequence of this process's next writing of `path`: one more than the last one. The
-  /// first call for `path` returns the value of first().
-  std::uint64_t next_sequence(const std::string& path, const std::function<std::uint64_t()>& first);
-  /// The writing that got this sequence did not come about: the next one gets it.
-  void take_back_sequence(const std::string& path, std::uint64_t sequence);
-  /// Records that `path` was written natively, for example because the stage was full. This writing
-  /// counts in the sequence, so that the next captured one does not belong to an earlier step.
-  void count_native(const std::string& path);
+  WritingCounts& writings() { return writings_; }
   /// True if durable_every= asks for a durable close of the file that is created now.
   bool is_durable_turn(const std::string& pattern, const restart::Settings& settings);
   /// False at the first call for `path`, true afterwards. Called when a published file is written
@@ -156,9 +149,7 @@ class Process {
     std::uint64_t since_ns;  ///< CLOCK_MONOTONIC
   };
   std::map<std::string, Unusable> unusable_;
-  std::map<std::string, std::uint64_t> sequences_;  ///< the last sequence of each path
-  /// How often a path was written natively before its first captured writing.
-  std::map<std::string, std::uint64_t> natives_before_;
+  WritingCounts writings_;
   std::set<std::string> reopened_;
   std::map<std::string, std::uint64_t> created_;  ///< by pattern: how many files
   std::map<std::string, restart::Launcher> launchers_;

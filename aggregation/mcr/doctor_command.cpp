@@ -24,6 +24,7 @@
 #include "aggregation/mcr/node_leaders.hpp"
 #include "aggregation/mcr/site.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "codecs/gpu/lanes/card_lanes.hpp"
 #include "codecs/gpu/lanes/open_card.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/file.hpp"
@@ -158,7 +159,7 @@ class Doctor {
 
   void look_at_settings_and_stage() {
     std::vector<std::string> warnings;
-    const auto settings = effective_settings({}, warnings);
+    const auto settings = settings_here(warnings);
     for (const std::string& warning : warnings)
       note(warning, "remove the file, or correct it as `mcr help settings` says");
     if (!settings)
@@ -262,7 +263,7 @@ class Doctor {
 
   void look_at_node() {
     std::vector<std::string> warnings;
-    const auto settings = effective_settings({}, warnings);
+    const auto settings = settings_here(warnings);
     for (SiteFinding& finding :
          judge_site(look_at_site(settings ? *settings : restart::Settings()))) {
       if (finding.is_good) {
@@ -276,11 +277,17 @@ class Doctor {
   /// Without gpu=, the driver is not touched.
   void look_at_gpu() {
     std::vector<std::string> warnings;
-    const auto settings = effective_settings({}, warnings);
+    const auto settings = settings_here(warnings);
     if (!settings) return;  // said already
     const auto options =
         codecs::gpu::card_options(settings->text("gpu"), settings->bytes("gpu_memory"));
     if (!options.is_on) return;
+    if (constexpr std::uint64_t least = codecs::gpu::least_lane_bytes;
+        options.memory_bytes < least) {
+      return note("gpu_memory=" + size_text(options.memory_bytes) +
+                      " is too little for most frames, and the CPU does the GPU's work",
+                  "set gpu_memory= to " + size_text(least) + " or more");
+    }
     codecs::gpu::begin_to_open_card(options);
     codecs::gpu::await_card(std::chrono::seconds(30));
     if (const auto* const card = codecs::gpu::card_in_use(); card != nullptr) {
@@ -306,9 +313,14 @@ class Doctor {
   }
 
  private:
+  /// The settings for files in the present directory, as a job that is started here finds them.
+  static Result<restart::Settings> settings_here(std::vector<std::string>& warnings) {
+    return effective_settings(".", warnings);
+  }
+
   static std::string node_name() {
     std::vector<std::string> warnings;
-    const auto settings = effective_settings({}, warnings);
+    const auto settings = settings_here(warnings);
     const std::string given(settings ? settings->text("node") : "");
     return given.empty() ? restart::host_name() : given;
   }

@@ -133,13 +133,28 @@ int written(int status) {
                                                         : status;
 }
 
+/// Set when the command's work is done, or failed with a message.
+constinit bool is_done = false;
+
+/// A library that ends the process, as a driver may, must not make an unfinished command look like a success.
+void fail_if_not_done() {
+  if (is_done) return;
+  constexpr std::string_view text =
+      "mcr: a library has ended this process before the command was done. If gpu= is set, run the "
+      "command with MCR_GPU=off\n";
+  (void)!::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(mcr::aggregation::exit_code::failure);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
+  std::atexit(fail_if_not_done);
   mcr::aggregation::prepare_hdf5();
   mcr::aggregation::keep_freed_memory();
   try {
     const int status = written(mcr::aggregation::run({words + 1, words + count}));
+    is_done = true;
     if (mcr::codecs::gpu::was_card_asked()) {
       // A thread may be in a driver that starts slowly, whose own work at the exit could meet it; or the driver
       // may wait at the exit for a card that does not answer.
@@ -148,6 +163,7 @@ int main(int count, char** words) {
     }
     return status;
   } catch (const std::exception& error) {  // out of memory, or an exception of a library
+    is_done = true;
     mcr::aggregation::print_line(stderr, "mcr: %s", error.what());
     return mcr::aggregation::exit_code::failure;
   }

@@ -7,6 +7,7 @@ from read_container import Container
 
 FAKE = BUILD / "test/gpu/fake_cuda"
 OLD = BUILD / "test/gpu/old_cuda"
+STUCK = BUILD / "test/gpu/stuck_cuda"
 PARTICLES = program("test/apps/particles")
 HEAT = program("test/apps/heat3d")
 
@@ -16,6 +17,11 @@ def fake_card(log=None, always=True, library=FAKE, **faults):
     words = [f"{key}={value}" for key, value in faults.items()] + ([f"log={log}"] if log else [])
     env = {"LD_LIBRARY_PATH": str(library), "MCR_FAKE_CUDA": ",".join(words)}
     return env | ({"MCR_GPU_ALWAYS": "1"} if always else {})
+
+
+def stuck_card(what):
+    """Variables with which mcr finds a driver that hangs or ends the process while it is loaded (stuck_cuda.c)."""
+    return {"LD_LIBRARY_PATH": str(STUCK), "MCR_STUCK_CUDA": what}
 
 
 def numbers_in(log, word):

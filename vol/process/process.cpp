@@ -100,10 +100,19 @@ Result<void> stay_entered(JobStage& stage) {
   return {};
 }
 
+// The CPU decodes what the GPU does not.
+Result<void> decode_and_tell(ByteSpan frame, Scratch& scratch, MutableByteSpan raw) {
+  namespace gpu = codecs::gpu;
+  auto decoded = gpu::decode_frame_where_faster(frame, scratch, raw);
+  if (const std::string why = gpu::why_given_up(); !why.empty())
+    restart::log_warning_once("gpu", gpu::problem_text(why));
+  return decoded;
+}
+
 // Lets containers be decoded on a GPU that the program uses, if gpu= says so. Nothing is done with the GPU yet.
 void decode_on_card_if_asked(const restart::Settings& settings) {
   namespace gpu = codecs::gpu;
-  static constexpr restart::FrameDecoding where_faster{gpu::decode_frame_where_faster, gpu::free_decoding_memory};
+  static constexpr restart::FrameDecoding where_faster{decode_and_tell, gpu::free_decoding_memory};
   const auto card = gpu::card_options(settings.text("gpu"), settings.bytes("gpu_memory"));
   if (!card.is_on) return;
   // One lane: HDF5 reads in one thread at a time.

@@ -6,8 +6,6 @@
 namespace mcr::codecs::gpu {
 namespace {
 
-constexpr const char* library_name = "libcuda.so.1";
-
 /// Looks names up in the library, and remembers the first that is missing.
 class Finder {
  public:
@@ -29,13 +27,13 @@ class Finder {
 
 Result<Driver> load_driver(DriverUse use) {
   const int flags = RTLD_NOW | RTLD_LOCAL | (use == DriverUse::program_process ? RTLD_NOLOAD : 0);
-  void* const library = ::dlopen(library_name, flags);
+  void* const library = ::dlopen(driver_library, flags);
   if (library == nullptr) {
     if (use == DriverUse::program_process)
       return Error{Cause::unsupported, "the program has not loaded NVIDIA's driver"};
     const char* const why = ::dlerror();
     return Error{Cause::unsupported,
-                 std::string("no NVIDIA driver: ") + (why != nullptr ? why : library_name)};
+                 std::string("no NVIDIA driver: ") + (why != nullptr ? why : driver_library)};
   }
   Driver driver{};
   Finder finder(library);
@@ -67,7 +65,7 @@ Result<Driver> load_driver(DriverUse use) {
   MCR_FIND(LaunchKernel);
 #undef MCR_FIND
   if (finder.missing() != nullptr) {
-    return Error{Cause::unsupported, std::string("NVIDIA's driver is too old: ") + library_name +
+    return Error{Cause::unsupported, std::string("NVIDIA's driver is too old: ") + driver_library +
                                          " has no " + finder.missing()};
   }
   if (use == DriverUse::program_process) {

@@ -76,6 +76,9 @@ struct Driver {
                                void** parameters, void** extra);
 };
 
+/// The library's name, by which the loader finds it.
+inline constexpr const char* driver_library = "libcuda.so.1";
+
 /// Whose process it is.
 enum class DriverUse {
   own_process,      ///< the leader or a command: mcr may load and initialise the driver

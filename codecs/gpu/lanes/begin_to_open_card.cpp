@@ -3,6 +3,7 @@
 #include <exception>
 #include <thread>
 
+#include "codecs/gpu/device/driver_probe.hpp"
 #include "codecs/gpu/lanes/open_card.hpp"
 
 namespace mcr::codecs::gpu {
@@ -12,6 +13,9 @@ void begin_to_open_card(const CardOptions& options) {
   try {
     std::thread([options] {
       try {
+        // As long as a driver that takes long to start is not named (open_card.cpp).
+        if (const auto probed = probe_driver(std::chrono::seconds(9)); !probed)
+          return decide_for_no_card(probed.error().message);
         open_card(DriverUse::own_process, options, &make_thread_runner);
       } catch (const std::exception& error) {  // out of memory
         decide_for_no_card(error.what());

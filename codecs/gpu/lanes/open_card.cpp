@@ -99,6 +99,12 @@ Card* card_in_use() {
   return now.card.get();
 }
 
+std::string why_given_up() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return now.card ? now.card->why_given_up() : std::string();
+}
+
 std::string why_no_card() {
   State& now = state();
   const std::lock_guard lock(now.mutex);

@@ -47,6 +47,8 @@ bool was_card_asked();
 /// Returns the open card. Null if there is none or not yet, if it was given up, and in a process that was
 /// forked after the card was opened: the driver does not work there.
 Card* card_in_use();
+/// Returns why the open card is not used any more; empty if it is used, or was never open.
+std::string why_given_up();
 /// Returns why the card is not used; empty if it is used, was not asked for, or has been opened for a few seconds
 /// only.
 std::string why_no_card();

@@ -6,6 +6,7 @@
 
 #include "aggregation/commit/short_storage.hpp"
 #include "aggregation/mcr/acting_as.hpp"
+#include "restart/base/attributes.hpp"
 #include "restart/base/system.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/stage/stub_file.hpp"
@@ -37,13 +38,14 @@ void give_group(const File& made, uid_t owner, std::optional<gid_t> group) {
 
 Result<void> make_stub(int home, const std::string& name, const StubToMake& wanted) {
   auto acting = std::optional(MCR_TRY(ActingAs::begin(wanted.owner)));
-  restart::PendingFile pending =
-      MCR_TRY(restart::PendingFile::create(home, name, wanted.mode & 0777));
+  restart::PendingFile pending = MCR_TRY(
+      restart::PendingFile::create(home, name, wanted.replaced ? 0600 : wanted.mode & 0777));
   MCR_TRY(restart::write_stub_file(pending.file(), wanted.stub));
   // The group is set as root, because only root may set a group of which the owner is not a member.
   acting.reset();
   give_group(pending.file(), wanted.owner, wanted.group);
   acting.emplace(MCR_TRY(ActingAs::begin(wanted.owner)));
+  if (wanted.replaced) MCR_TRY(restart::copy_attributes(*wanted.replaced, pending.file()));
   const HeldContainers containers = MCR_TRY(wanted.containers->hold());
   if (containers.beside().may_be_used()) note_made_stub(containers.directory(), wanted.stub.path);
   MCR_TRY(pending.finish(restart::Durability::durable, wanted.existing));

@@ -195,10 +195,9 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   wanted.owner = owner;
   wanted.group = found.status.st_gid;
   const auto old = restart::open_file_beneath(home, name_of(path));
-  const auto access = old ? restart::access_of(*old) : Result<restart::Access>(old.error());
-  // The new stub gets no access list. If the old file has a list, its group bits are the list's
-  // mask, so the mode is taken without the list.
-  wanted.mode = access ? restart::without_list(*access).mode : found.status.st_mode & 0700;
+  // A file that cannot be opened may have an access list, whose mask are then the group's bits.
+  wanted.mode = found.status.st_mode & 0700;
+  if (old) wanted.replaced = &*old;
   wanted.existing = restart::Existing::replaced;
   wanted.containers = holder.home;
   return make_stub(home, name_of(path), wanted);

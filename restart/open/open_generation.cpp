@@ -596,8 +596,12 @@ class View {
     const std::string place =
         place_of_native(here_.place.directory, *member.native,
                         named == present_.paths.end() ? path_ : named->second, member.owner);
-    auto source = MCR_TRY(open_native_source(place, member.owner, *member.native));
-    return OpenedPart{std::move(source), std::move(other), NativePlace{place, member.owner}};
+    File directory = MCR_TRY(File::open(AT_FDCWD, parent_of(place), O_PATH | O_DIRECTORY));
+    File file = MCR_TRY(
+        File::open(directory.descriptor(), name_of(place), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+    auto source = MCR_TRY(native_source(file, member.owner, *member.native));
+    return OpenedPart{std::move(source), std::move(other),
+                      NativePlace{std::move(directory), std::move(file), member.owner}};
   }
 
   Result<OpenedPart> open_member(const Generation& given, const Member& member) {

@@ -65,7 +65,8 @@ struct Opener {
 
 /// A native file of a set, at a place other than its own path: a newer file has its path.
 struct NativePlace {
-  std::string path;
+  File directory;  ///< in which the file lay when it was opened
+  File file;
   uid_t owner = 0;
 };
 

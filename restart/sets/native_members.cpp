@@ -334,14 +334,16 @@ std::string place_of_native(const std::string& containers, const NativeMember& n
   return {};
 }
 
-Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place, uid_t owner,
-                                                       const NativeMember& native) {
-  File file = MCR_TRY(File::open(AT_FDCWD, place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+Result<std::unique_ptr<PartSource>> native_source(const File& file, uid_t owner,
+                                                  const NativeMember& native) {
   const struct stat status = MCR_TRY(file.status());
   if (!S_ISREG(status.st_mode) || status.st_uid != owner || status.st_ino != native.inode ||
       static_cast<std::uint64_t>(status.st_size) != native.size)
-    return Error{Cause::system, place + " was replaced by another file", ESTALE};
-  return std::unique_ptr<PartSource>(std::make_unique<NativeSource>(std::move(file), native.size));
+    return Error{Cause::system, file.name() + " was replaced by another file", ESTALE};
+  const int second = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (second < 0) return system_error("cannot duplicate the descriptor of", file.name());
+  return std::unique_ptr<PartSource>(
+      std::make_unique<NativeSource>(File(second, file.name()), native.size));
 }
 
 }  // namespace mcr::restart

@@ -36,8 +36,8 @@ constexpr std::size_t max_pending_bytes = 512;
 using BeforePlacing =
     std::function<Result<void>(const restart::File& home, const struct stat& made)>;
 
-// Writes the part's bytes as a native file in place of the file at the path, for nobody who cannot read the
-// part: another user may have written into the stub whose part it names.
+// Writes the part's bytes into a native file, which takes the place of the file at the path. Users who
+// cannot read the part get no access to it: another user may have written into the stub whose part it names.
 Result<std::unique_ptr<NativeBackend>> native_copy(restart::PartSource& source,
                                                    const restart::PartOrigin& origin,
                                                    const std::string& path,
@@ -198,11 +198,9 @@ Result<void> ContainerBackend::write_without_name() {
 Result<void> ContainerBackend::write_copy_of_native() {
   restart::PartOrigin origin;
   origin.owner = native_->owner;
-  origin.directory = MCR_TRY(
-      restart::File::open(AT_FDCWD, restart::parent_of(native_->path), O_PATH | O_DIRECTORY));
-  origin.access = MCR_TRY(restart::access_of(
-      MCR_TRY(restart::File::open(origin.directory.descriptor(), restart::name_of(native_->path),
-                                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK))));
+  origin.access = MCR_TRY(restart::access_of(native_->file));
+  origin.directory =
+      MCR_TRY(restart::File::open(native_->directory.descriptor(), ".", O_PATH | O_DIRECTORY));
   std::string containers;
   const auto note = [&](const restart::File& home, const struct stat& made) -> Result<void> {
     containers = MCR_TRY(restart::note_native(home, stub_, made.st_ino));

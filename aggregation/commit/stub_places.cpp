@@ -252,8 +252,8 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
   const bool is_where_there = is_base_there(names);
   OthersDirectories others(where.base, is_where_there, names.begin.begin_for_files_ns());
   Kind kind = Kind::here;
-  // Others may rename names in such a directory. Natively they could remove the file itself there, so the
-  // stub counts.
+  // True for a directory of this user's to which others may write. Natively they could remove the file itself there,
+  // so the stub counts.
   const auto is_users_own = [&](const std::string& base) {
     return is_where_there && is_usable(base) && !others.control(parent_of(base));
   };

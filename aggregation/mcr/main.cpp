@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -133,15 +134,26 @@ int written(int status) {
                                                         : status;
 }
 
-/// Set when the command's work is done, or failed with a message.
-constinit bool is_done = false;
+/// The status of this process once the command's work is done, or has failed with a message; before that -1.
+constinit std::atomic<int> final_status{-1};
 
-/// A library that ends the process, as a driver may, must not make an unfinished command look like a success.
-void fail_if_not_done() {
-  if (is_done) return;
+/// A library may call exit(), as a driver that finds no card. That must not make an unfinished command look like a success,
+/// nor change the status of a finished one.
+void end_with_final_status() {
+  const int status = final_status;
+  if (status >= 0) {
+    if (mcr::codecs::gpu::was_card_asked()) {
+      std::fflush(nullptr);
+      ::_exit(status);
+    }
+    return;
+  }
   constexpr std::string_view text =
-      "mcr: a library has ended this process before the command was done. If gpu= is set, run the "
-      "command with MCR_GPU=off\n";
+      "mcr: a library ended this process before the command was done (a GPU's driver, for "
+      "example). "
+      "Its output may be incomplete. If gpu= is set, set gpu=off in the same place and run the "
+      "command "
+      "again\n";
   (void)!::write(STDERR_FILENO, text.data(), text.size());
   ::_exit(mcr::aggregation::exit_code::failure);
 }
@@ -149,12 +161,12 @@ void fail_if_not_done() {
 }  // namespace
 
 int main(int count, char** words) {
-  std::atexit(fail_if_not_done);
+  std::atexit(end_with_final_status);
   mcr::aggregation::prepare_hdf5();
   mcr::aggregation::keep_freed_memory();
   try {
     const int status = written(mcr::aggregation::run({words + 1, words + count}));
-    is_done = true;
+    final_status = status;
     if (mcr::codecs::gpu::was_card_asked()) {
       // A thread may be in a driver that starts slowly, whose own work at the exit could meet it; or the driver
       // may wait at the exit for a card that does not answer.
@@ -163,8 +175,8 @@ int main(int count, char** words) {
     }
     return status;
   } catch (const std::exception& error) {  // out of memory, or an exception of a library
-    is_done = true;
     mcr::aggregation::print_line(stderr, "mcr: %s", error.what());
-    return mcr::aggregation::exit_code::failure;
+    final_status = mcr::aggregation::exit_code::failure;
+    return final_status;
   }
 }

@@ -21,7 +21,7 @@ struct StubToMake {
   uid_t owner = 0;
   std::optional<gid_t> group;  ///< nullopt: the group that the directory gives
   mode_t mode = 0644;
-  /// The file that the stub replaces, whose mode, access list and attributes it gets instead of `mode`; may be null.
+  /// The file that the stub replaces, whose mode, group, access list and attributes it gets instead of `mode`; may be null.
   const restart::File* replaced = nullptr;
   restart::Existing existing = restart::Existing::kept;
   std::shared_ptr<const ContainersPlace> containers;  ///< the directory of the part's container

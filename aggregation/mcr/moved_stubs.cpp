@@ -195,9 +195,10 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   wanted.owner = owner;
   wanted.group = found.status.st_gid;
   const auto old = restart::open_file_beneath(home, name_of(path));
-  // A file that cannot be opened may have an access list, whose mask are then the group's bits.
+  // If the file cannot be opened, its group's bits may be the mask of an access list, so they are not taken.
   wanted.mode = found.status.st_mode & 0700;
-  if (old) wanted.replaced = &*old;
+  const auto opened = old ? old->status() : Result<struct stat>(old.error());
+  if (opened && FileIdentity(*opened) == FileIdentity(found.status)) wanted.replaced = &*old;
   wanted.existing = restart::Existing::replaced;
   wanted.containers = holder.home;
   return make_stub(home, name_of(path), wanted);

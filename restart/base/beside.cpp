@@ -75,6 +75,8 @@ Result<Beside> Beside::of(const File& outer, const File& inner) {
   beside.is_owner_denied_ = beside.inner_.st_uid != beside.outer_.st_uid &&
                             denies_write_to(outer_list, beside.inner_.st_uid);
   beside.lets_named_write_ = lets_named_write(inner_list);
+  beside.lets_all_enter_ =
+      mcr::restart::lets_all_enter(beside.outer_, outer_list, beside.inner_, inner_list);
   return beside;
 }
 

@@ -30,23 +30,25 @@ Error refused_link(const std::string& path) {
   return system_error("cannot follow", path);
 }
 
-/// Another user may have moved a link of this user's into a sticky directory.
-bool is_own_way(const struct stat& link, const struct stat& directory) {
+/// True if the link is this user's or root's. In a sticky directory, another user may have moved it there.
+bool is_own(const struct stat& link, const struct stat& directory) {
   return is_own_link(link) && !others_may_only_add(directory);
 }
 
-/// In a directory to which others may write, they may have moved a link of this user's there.
-bool is_closed_way(const struct stat& link, const struct stat& directory) {
+/// True if only this user and root can have put the link there.
+bool is_trusted(const struct stat& link, const struct stat& directory) {
   return is_own_link(link) && is_believed(directory.st_uid, ::geteuid()) &&
          !others_may_write(directory);
 }
 
 using LinkRule = bool(const struct stat& link, const struct stat& directory);
 
-/// Opens the directory at `path`, which is absolute or begins at `at`. Follows the links that the rule allows.
+/// Opens the directory at `path`, which is absolute or begins at the open directory `at`. Follows the links that the rule
+/// allows.
 Result<File> open_by(File at, const std::string& path, LinkRule& may_follow) {
+  if (path.starts_with('/') || !at.is_open())
+    at = MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
   std::string rest = path;
-  if (path.starts_with('/')) at = MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
   int links = 0;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('/'), rest.size());
@@ -74,24 +76,23 @@ Result<File> open_by(File at, const std::string& path, LinkRule& may_follow) {
 
 }  // namespace
 
-Result<File> open_by_own_way(const std::string& path) {
-  return open_by(MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY)), path, is_own_way);
-}
+Result<File> open_by_own_way(const std::string& path) { return open_by(File(), path, is_own); }
 
-bool leads_by_closed_way(const std::string& name, const std::string& path) {
+bool leads_by_trusted_links(const std::string& name, const FileIdentity& directory,
+                            const std::string& last) {
   auto start = File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
   std::string at = name;
   for (int links = 0; start && links < most_links; ++links) {
-    auto home = open_by(*std::move(start), parent_of(at), is_closed_way);
-    if (!home) return false;
-    const auto last = File::open(home->descriptor(), name_of(at), O_PATH | O_NOFOLLOW);
-    const auto status = last ? last->status() : Result<struct stat>(last.error());
-    // A file that does not exist yet is no link.
-    if (!status || !S_ISLNK(status->st_mode))
-      return present_path(*home) + "/" + name_of(at) == path;
-    const auto directory = home->status();
-    const auto target = link_target(*last);
-    if (!directory || !target || !is_closed_way(*status, *directory)) return false;
+    auto home = open_by(*std::move(start), parent_of(at), is_trusted);
+    const auto status = home ? home->status() : Result<struct stat>(home.error());
+    if (!status) return false;
+    const auto file = File::open(home->descriptor(), name_of(at), O_PATH | O_NOFOLLOW);
+    const auto found = file ? file->status() : Result<struct stat>(file.error());
+    const bool is_missing = !found && found.error().system_error == ENOENT;
+    if (is_missing || (found && !S_ISLNK(found->st_mode)))
+      return FileIdentity(*status) == directory && name_of(at) == last;
+    const auto target = found ? link_target(*file) : Result<std::string>(found.error());
+    if (!target || !is_trusted(*found, *status)) return false;
     at = *target;
     start = std::move(home);
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
 
 namespace mcr::restart {
 
@@ -13,9 +14,11 @@ namespace mcr::restart {
 /// than forty links. ENOTDIR: a file lies there.
 Result<File> open_by_own_way(const std::string& path);
 
-/// True if the name of a file leads to `path` (absolute, without links), and no other user can have put or moved a
-/// symbolic link on the way there. A relative name begins at the working directory.
-bool leads_by_closed_way(const std::string& name, const std::string& path);
+/// True if the name of a file leads to the name `last` in `directory`, and no other user can have put or moved a
+/// symbolic link on the way there: each link lies in a directory to which only this user and root may write. A relative
+/// name begins at the working directory.
+bool leads_by_trusted_links(const std::string& name, const FileIdentity& directory,
+                            const std::string& last);
 
 /// The directory in which this user keeps files of one kind: the value of `variable` (XDG_CONFIG_HOME), or
 /// `below_home` (".config") in HOME. Without a "/" at its end; empty: neither variable is an absolute path.

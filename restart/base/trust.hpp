@@ -135,6 +135,8 @@ class Beside {
   /// False if users who may not list `outer`, but enter it, may list or enter `inner`. Names in `inner` tell the names
   /// of files in `outer`.
   [[nodiscard]] bool is_no_more_listed() const;
+  /// True if all users who have rights to `inner`, beside its owner, may enter `outer`.
+  [[nodiscard]] bool lets_all_enter() const { return lets_all_enter_; }
 
  private:
   /// True if users may add files to `inner` who could not replace the files in `outer`.
@@ -157,6 +159,7 @@ class Beside {
   bool is_owner_denied_ = false;
   /// The access list of `inner` lets a user or group that it names write to it.
   bool lets_named_write_ = false;
+  bool lets_all_enter_ = false;
 };
 
 /// True if the file, which lies in the open directory, belongs to `owner`, to root, or to a user who

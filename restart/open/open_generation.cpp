@@ -599,7 +599,7 @@ class View {
     File directory = MCR_TRY(File::open(AT_FDCWD, parent_of(place), O_PATH | O_DIRECTORY));
     File file = MCR_TRY(
         File::open(directory.descriptor(), name_of(place), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-    auto source = MCR_TRY(native_source(file, member.owner, *member.native));
+    auto source = MCR_TRY(native_source(file, place, member.owner, *member.native));
     return OpenedPart{std::move(source), std::move(other),
                       NativePlace{std::move(directory), std::move(file), member.owner}};
   }

@@ -334,16 +334,16 @@ std::string place_of_native(const std::string& containers, const NativeMember& n
   return {};
 }
 
-Result<std::unique_ptr<PartSource>> native_source(const File& file, uid_t owner,
-                                                  const NativeMember& native) {
+Result<std::unique_ptr<PartSource>> native_source(const File& file, const std::string& place,
+                                                  uid_t owner, const NativeMember& native) {
   const struct stat status = MCR_TRY(file.status());
   if (!S_ISREG(status.st_mode) || status.st_uid != owner || status.st_ino != native.inode ||
       static_cast<std::uint64_t>(status.st_size) != native.size)
-    return Error{Cause::system, file.name() + " was replaced by another file", ESTALE};
+    return Error{Cause::system, place + " was replaced by another file", ESTALE};
   const int second = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
-  if (second < 0) return system_error("cannot duplicate the descriptor of", file.name());
+  if (second < 0) return system_error("cannot duplicate the descriptor of", place);
   return std::unique_ptr<PartSource>(
-      std::make_unique<NativeSource>(File(second, file.name()), native.size));
+      std::make_unique<NativeSource>(File::spared(second, place), native.size));
 }
 
 }  // namespace mcr::restart

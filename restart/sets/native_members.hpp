@@ -96,9 +96,9 @@ bool is_kept_aside(const NativeNote& note, const File& directory, const struct s
 /// gone. The file must belong to `owner`, the owner of the container that lists it.
 std::string place_of_native(const std::string& containers, const NativeMember& native,
                             const std::string& path, uid_t owner);
-/// Returns the bytes of the file, which was opened at the place that place_of_native() returned; ESTALE if it is
+/// Returns the bytes of the file, which was opened at `place`, which place_of_native() returned; ESTALE if it is
 /// another file by now. The source has a descriptor of its own.
-Result<std::unique_ptr<PartSource>> native_source(const File& file, uid_t owner,
-                                                  const NativeMember& native);
+Result<std::unique_ptr<PartSource>> native_source(const File& file, const std::string& place,
+                                                  uid_t owner, const NativeMember& native);
 
 }  // namespace mcr::restart

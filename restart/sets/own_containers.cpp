@@ -124,6 +124,14 @@ struct Made {
   bool is_certain = false;  ///< and no other user has put another directory in its place
 };
 
+/// True if the directory may be used as it is.
+bool needs_no_change(const File& parent, const File& directory) {
+  const auto beside = Beside::of(parent, directory);
+  if (!beside || !beside->may_be_used()) return false;
+  const bool is_ours = beside->directories().inner_owner == ::geteuid();
+  return !is_ours || (beside->is_no_more_listed() && beside->lets_all_enter());
+}
+
 Result<Made> make_usable(const File& parent, const std::string& path,
                          const KeptOutOf& kept_out_of = {}) {
   const std::string name = name_of(path);
@@ -143,6 +151,10 @@ Result<Made> make_usable(const File& parent, const std::string& path,
     made.is_new = answer == 0;
     made.is_certain = made.is_new && there && is_empty(*there) && is_born_since(*there, before);
     if (made.is_certain) let_group_enter(parent, *there);
+  }
+  if (there && !made.is_new && needs_no_change(parent, *there)) {
+    made.directory = *std::move(there);
+    return made;
   }
   if (there) MCR_TRY(close_as_far(parent, *there));
   if (there) MCR_TRY(close_as_entered(parent, *there));

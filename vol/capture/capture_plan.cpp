@@ -21,6 +21,7 @@
 #include "restart/stage/file_at.hpp"
 #include "vol/capture/capture_rule.hpp"
 #include "vol/capture/native_patterns.hpp"
+#include "vol/capture/part_begin.hpp"
 #include "vol/capture/unranked_family.hpp"
 #include "vol/process/job_warnings.hpp"
 #include "vol/process/lag.hpp"
@@ -161,11 +162,12 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
                   "link, in a directory that may be written to, or it is a mount point");
   }
 
-  if (process.writings().is_misled(written_name(name), plan.place.path))
-    return native(NativeReason::path,
-                  "this process wrote the file under another name too, by a symbolic link in a "
-                  "directory to which others "
-                  "may write");
+  plan.writing = writing_of(name, plan.place);
+  if (process.writings().would_repeat(plan.writing))
+    return native(
+        NativeReason::path,
+        "this process wrote the file under another name too, and others may have made the "
+        "symbolic link that leads there");
 
   // The paths of its container, and of temporary files beside it, are longer and must be valid too.
   constexpr std::size_t longest_path = PATH_MAX - NAME_MAX - 64;

@@ -9,6 +9,7 @@
 #include "restart/format/native_counts.hpp"
 #include "vol/capture/resolved_path.hpp"
 #include "vol/process/process.hpp"
+#include "vol/process/writing_counts.hpp"
 
 namespace mcr::vol {
 
@@ -17,6 +18,7 @@ class CapturePlan {
   Process::SettingsPointer settings;
   std::string path_as_passed;
   ResolvedPath place;
+  Writing writing;
   std::vector<std::string> masked_names;
   JobStage* stage = nullptr;
   /// How many bytes the stage can still take; a part that grows beyond this becomes native.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "restart/base/own_way.hpp"
 #include "restart/base/path_names.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/process/process.hpp"
@@ -14,12 +15,12 @@ namespace {
 
 // A launcher may start several programs in turn in each rank, so the sequence continues from the old file's stub. Only
 // file names are compared: the older file's directory may have been renamed since, and both containers would get the
-// same name. A file that this process wrote in another directory was moved here, perhaps by a neighbour and in this rank
-// only, so it does not count.
+// same name. A file that this process wrote in another directory, or another rank at another path, was moved here,
+// perhaps by a neighbour and in this rank only, so it does not count.
 std::uint64_t after_old(const restart::Stub& old, const restart::PartBegin& begin) {
-  if (old.launch != begin.launch || old.rank != begin.rank ||
-      restart::name_of(old.path) != restart::name_of(begin.path))
+  if (old.launch != begin.launch || restart::name_of(old.path) != restart::name_of(begin.path))
     return 0;
+  if (old.rank != begin.rank && old.path != begin.path) return 0;
   const auto written_in = Process::get().writings().directory_of(old.path, old.sequence);
   const FileIdentity here(begin.directory_device, begin.directory_inode);
   return written_in && *written_in != here ? 0 : old.sequence + 1;
@@ -28,7 +29,13 @@ std::uint64_t after_old(const restart::Stub& old, const restart::PartBegin& begi
 }  // namespace
 
 Writing writing_of(const std::string& passed, const ResolvedPath& place) {
-  return {written_name(passed), place.path, FileIdentity(place.directory_status)};
+  Writing writing{written_name(passed), place.path, FileIdentity(place.directory_status)};
+  const std::string& name = writing.name.passed;
+  const bool is_in_working_directory = !place.is_linked && name == place.name;
+  writing.is_by_trusted_links =
+      is_in_working_directory || name == place.path ||
+      restart::leads_by_trusted_links(passed, writing.directory, place.name);
+  return writing;
 }
 
 restart::PartBegin begin_part(const CapturePlan& plan, const struct stat& status,
@@ -49,8 +56,7 @@ restart::PartBegin begin_part(const CapturePlan& plan, const struct stat& status
   begin.node = launcher.node;
   begin.launch = *launcher.launch;
   begin.masked_names = plan.masked_names;
-  const Writing writing = writing_of(plan.path_as_passed, plan.place);
-  begin.sequence = Process::get().writings().next(writing, [&] {
+  begin.sequence = Process::get().writings().next(plan.writing, [&] {
     const std::uint64_t next = old ? after_old(*old, begin) : 0;
     auto& earlier = plan.stage->earlier;
     return earlier ? std::max(next, earlier->next_sequence(plan.stage->directory, begin,

@@ -15,6 +15,7 @@
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/native_backend.hpp"
 #include "vol/capture/noted_file.hpp"
+#include "vol/capture/part_begin.hpp"
 #include "vol/capture/replaced_member.hpp"
 #include "vol/capture/resolved_path.hpp"
 #include "vol/capture/stub_source.hpp"
@@ -205,7 +206,10 @@ Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request) {
     if (request.writes_path && !CreateScope::is_open()) count_written_in_place(identity);
   } else {
     note_native_file(identity);
-    if (request.plan == nullptr) Process::get().writings().count_native(written_name(request.name));
+    if (request.plan == nullptr) {
+      if (const auto place = resolve_path(request.name))
+        Process::get().writings().count_native(writing_of(request.name, *place));
+    }
   }
   const bool is_noted = request.create && request.plan != nullptr && request.plan->is_native;
   auto noted = is_noted ? note_new_file(*request.plan, *opened) : std::optional<NotedFile>();

@@ -100,7 +100,7 @@ Result<void> stay_entered(JobStage& stage) {
   return {};
 }
 
-// The CPU decodes what the GPU does not.
+// Decodes a frame, and warns once if the GPU has been given up; the CPU then decodes.
 Result<void> decode_and_tell(ByteSpan frame, Scratch& scratch, MutableByteSpan raw) {
   namespace gpu = codecs::gpu;
   auto decoded = gpu::decode_frame_where_faster(frame, scratch, raw);

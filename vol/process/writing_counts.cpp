@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 
-#include "restart/base/own_way.hpp"
 #include "restart/base/path_names.hpp"
 
 namespace mcr::vol {
@@ -47,10 +47,13 @@ WrittenName written_name(const std::string& passed) {
   return name;
 }
 
-std::uint64_t WritingCounts::by_name(const WrittenName& name, std::uint64_t first) const {
-  if (const auto known = last_.find(name); known != last_.end()) return known->second + 1;
-  const auto natives = natives_before_.find(name);
-  return first + (natives == natives_before_.end() ? 0 : natives->second);
+std::uint64_t WritingCounts::by_name(const Writing& writing, std::uint64_t first) const {
+  if (const auto known = last_.find(writing.name); known != last_.end()) return known->second + 1;
+  const auto natives = natives_before_.find(writing.name);
+  const auto at_path = natives_at_path_.find(writing.path);
+  const bool counts_path = at_path != natives_at_path_.end() && writing.is_by_trusted_links;
+  return first + std::max(natives == natives_before_.end() ? 0 : natives->second,
+                          counts_path ? at_path->second : 0);
 }
 
 bool WritingCounts::is_taken(const std::string& path, std::uint64_t sequence) const {
@@ -58,26 +61,36 @@ bool WritingCounts::is_taken(const std::string& path, std::uint64_t sequence) co
   return last != last_at_path_.end() && sequence <= last->second.sequence;
 }
 
+bool WritingCounts::is_repeated(const Writing& writing, std::uint64_t sequence) const {
+  return is_taken(writing.path, sequence) &&
+         !(writing.is_by_trusted_links &&
+           last_at_path_.at(writing.path).writing.is_by_trusted_links);
+}
+
+std::uint64_t WritingCounts::count(const Writing& writing, std::uint64_t by_name) {
+  std::uint64_t sequence = by_name;
+  if (is_taken(writing.path, sequence) && !is_repeated(writing, sequence))
+    sequence = last_at_path_[writing.path].sequence + 1;
+  if (!is_taken(writing.path, sequence)) last_at_path_[writing.path] = {sequence, writing};
+  return last_[writing.name] = sequence;
+}
+
 std::uint64_t WritingCounts::next(const Writing& writing,
                                   const std::function<std::uint64_t()>& first) {
-  const auto& [name, path, directory] = writing;
   std::unique_lock lock(mutex_);
-  // What earlier programs wrote, this process has considered when it wrote the path for the first time.
-  const bool is_first = !last_.contains(name) && !last_at_path_.contains(path);
+  // The first writing of the path has already asked for the writings of earlier programs.
+  const bool is_first = !last_.contains(writing.name) && !last_at_path_.contains(writing.path);
   lock.unlock();
-  const bool is_misled_here = is_misled(name, path);
   const std::uint64_t first_sequence = is_first ? first() : 0;
   lock.lock();
-  std::uint64_t next = by_name(name, first_sequence);
-  if (is_taken(path, next) && !is_misled_here) next = last_at_path_[path].sequence + 1;
-  if (!is_taken(path, next)) last_at_path_[path] = {next, name, directory};
-  return last_[name] = next;
+  return count(writing, by_name(writing, first_sequence));
 }
 
 void WritingCounts::take_back(const Writing& writing, std::uint64_t sequence) {
   const std::lock_guard lock(mutex_);
   const auto last = last_at_path_.find(writing.path);
-  const bool is_last = last != last_at_path_.end() && last->second.sequence == sequence;
+  const bool is_last = last != last_at_path_.end() && last->second.sequence == sequence &&
+                       last->second.writing.name == writing.name;
   if (sequence == 0) {
     last_.erase(writing.name);
     if (is_last) last_at_path_.erase(last);
@@ -87,27 +100,24 @@ void WritingCounts::take_back(const Writing& writing, std::uint64_t sequence) {
   }
 }
 
-void WritingCounts::count_native(const WrittenName& name) {
+void WritingCounts::count_native(const Writing& writing) {
   const std::lock_guard lock(mutex_);
-  const auto known = last_.find(name);
-  ++(known == last_.end() ? natives_before_[name] : known->second);
+  if (last_.contains(writing.name) || last_at_path_.contains(writing.path))
+    return (void)count(writing, by_name(writing, 0));
+  ++natives_before_[writing.name];
+  if (writing.is_by_trusted_links) ++natives_at_path_[writing.path];
 }
 
-bool WritingCounts::is_misled(const WrittenName& name, const std::string& path) const {
+bool WritingCounts::would_repeat(const Writing& writing) const {
   const std::lock_guard lock(mutex_);
-  if (!is_taken(path, by_name(name, 0))) return false;
-  const auto is_closed = [&](const WrittenName& one) {
-    return (one.working_directory.empty() || one.working_directory == name.working_directory) &&
-           restart::leads_by_closed_way(one.passed, path);
-  };
-  return !is_closed(name) || !is_closed(last_at_path_.at(path).name);
+  return is_repeated(writing, by_name(writing, 0));
 }
 
 std::optional<restart::FileIdentity> WritingCounts::directory_of(const std::string& path,
                                                                  std::uint64_t sequence) const {
   const std::lock_guard lock(mutex_);
   if (!is_taken(path, sequence)) return std::nullopt;
-  return last_at_path_.at(path).directory;
+  return last_at_path_.at(path).writing.directory;
 }
 
 }  // namespace mcr::vol

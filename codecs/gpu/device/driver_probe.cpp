@@ -9,7 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -20,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// This process's environment, in which the loader loads the driver before the program begins.
+/// This process's environment, in which the loader loads the driver, and nothing else, before the program begins.
 std::vector<std::string> environment_with_driver() {
   constexpr std::string_view preload = "LD_PRELOAD=";
   std::vector<std::string> variables{std::string(preload) + driver_library};
@@ -51,30 +53,36 @@ pid_t start_loading() {
   return failed == 0 ? child : -1;
 }
 
-/// True if the child has ended. A process that ignores SIGCHLD has no children to wait for any more (ECHILD).
-bool has_ended(pid_t child) {
-  int status = 0;
-  const pid_t ended = ::waitpid(child, &status, WNOHANG);
-  return ended == child || (ended < 0 && errno != EINTR);
+/// Waits for the child's end, at most until `end`. Returns its status as waitpid() gives it; nothing if it has not ended. A
+/// process that ignores SIGCHLD cannot learn the status (ECHILD): it gets that of the regular end.
+std::optional<int> status_of(pid_t child, std::chrono::steady_clock::time_point end) {
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR) return SIGKILL;
+    if (std::chrono::steady_clock::now() >= end) return std::nullopt;
+    std::this_thread::sleep_for(1ms);
+  }
 }
 
 }  // namespace
 
 Result<void> probe_driver(std::chrono::milliseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
+  const auto begin = std::chrono::steady_clock::now();
   const pid_t child = start_loading();
   if (child < 0) return {};  // nothing is known
-  while (!has_ended(child)) {
-    if (std::chrono::steady_clock::now() >= end) {
-      ::kill(child, SIGKILL);
-      (void)has_ended(child);  // does not wait: the child may hang in the kernel
-      return Error{Cause::unsupported, std::string(driver_library) +
-                                           " could not be loaded within " +
-                                           std::to_string(limit / 1s) + " s"};
-    }
-    std::this_thread::sleep_for(1ms);
+  const auto status = status_of(child, begin + limit);
+  if (!status) {
+    ::kill(child, SIGKILL);
+    // Only for a moment: the child may hang in the kernel.
+    (void)status_of(child, std::chrono::steady_clock::now() + 100ms);
+    return Error{Cause::unsupported, std::string(driver_library) + " could not be loaded within " +
+                                         std::to_string(limit / 1s) + " s"};
   }
-  return {};
+  if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL) return {};
+  return Error{Cause::unsupported,
+               std::string(driver_library) + " ends the process in which it is loaded"};
 }
 
 }  // namespace mcr::codecs::gpu

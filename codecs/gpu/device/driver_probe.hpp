@@ -9,8 +9,8 @@
 
 namespace mcr::codecs::gpu {
 
-/// Lets another process load the library, and waits for that process. Cause::unsupported if it has not ended within
-/// `limit`. Not for the program's process.
+/// Lets another process load the library, and waits for that process. Cause::unsupported if it has not loaded the library
+/// within `limit`, or if the library ends it. Not for the program's process.
 Result<void> probe_driver(std::chrono::milliseconds limit);
 
 }  // namespace mcr::codecs::gpu

@@ -7,14 +7,19 @@
 #include "codecs/gpu/lanes/open_card.hpp"
 
 namespace mcr::codecs::gpu {
+namespace {
+
+/// Shorter than the 10 s after which open_card.cpp and the commands stop waiting, so that they tell this reason.
+constexpr std::chrono::seconds probe_limit{9};
+
+}  // namespace
 
 void begin_to_open_card(const CardOptions& options) {
   if (!is_first_to_ask(options)) return;
   try {
     std::thread([options] {
       try {
-        // As long as a driver that takes long to start is not named (open_card.cpp).
-        if (const auto probed = probe_driver(std::chrono::seconds(9)); !probed)
+        if (const auto probed = probe_driver(probe_limit); !probed)
           return decide_for_no_card(probed.error().message);
         open_card(DriverUse::own_process, options, &make_thread_runner);
       } catch (const std::exception& error) {  // out of memory

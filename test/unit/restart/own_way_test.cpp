@@ -66,3 +66,28 @@ TEST_CASE("another user's link, a loop and a file end the way", "[own_way]") {
   for (const char* path : {"foreign", "own", "own/.."})
     CHECK(open_by_own_way(place / path).error().system_error == ELOOP);
 }
+
+TEST_CASE("links in directories of this user's alone are trusted, others are not", "[own_way]") {
+  const ScratchDirectory place;
+  REQUIRE(::mkdir((place / "real").c_str(), 0755) == 0);
+  std::ofstream(place / "real/file").put('x');
+  REQUIRE(::symlink("real", (place / "way").c_str()) == 0);
+  REQUIRE(::symlink("way/file", (place / "link").c_str()) == 0);
+  REQUIRE(::symlink("real/missing", (place / "dangling").c_str()) == 0);
+  const FileIdentity real = identity_at(place / "real");
+  const auto leads = [&](const std::string& name, const std::string& last) {
+    return leads_by_trusted_links(place / name, real, last);
+  };
+  CHECK(leads("real/file", "file"));
+  CHECK(leads("way/file", "file"));
+  CHECK(leads("link", "file"));
+  CHECK(leads("dangling", "missing"));
+  CHECK_FALSE(leads("link", "missing"));
+  CHECK_FALSE(leads("file", "file"));
+  REQUIRE(::symlink("loop", (place / "loop").c_str()) == 0);
+  CHECK_FALSE(leads("loop", "loop"));
+  REQUIRE(::chmod((place / "").c_str(), 0775) == 0);
+  CHECK(leads("real/file", "file"));
+  CHECK_FALSE(leads("way/file", "file"));
+  CHECK_FALSE(leads("link", "file"));
+}

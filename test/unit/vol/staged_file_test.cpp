@@ -15,6 +15,7 @@
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 #include "vol/capture/capture_plan.hpp"
+#include "vol/capture/part_begin.hpp"
 #include "vol/capture/resolved_path.hpp"
 #include "vol/process/info_string.hpp"
 #include "vol/process/process.hpp"
@@ -41,6 +42,7 @@ class Job {
     plan.settings = *settings_at(out(name));
     plan.path_as_passed = out(name);
     plan.place = *resolve_path(out(name));
+    plan.writing = writing_of(plan.path_as_passed, plan.place);
     plan.masked_names = {out("a.{rank}.h5")};
     plan.stage = &stage_;
     auto file = StagedFile::create(plan);

@@ -264,7 +264,7 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
 }
 
 /// True if the directory of the container, or one above it, does not exist any more.
-bool is_gone(const Error& error) { return restart::means_gone(error.system_error); }
+bool is_gone(const Error& error) { return restart::leads_nowhere(error.system_error); }
 
 /// Steps 2 to 5. Returns no report if all parts were in storage already. Sets `followed` to where
 /// the container was to go in the last attempt. Moves parts that the program removed from `locked`

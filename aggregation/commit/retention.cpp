@@ -93,6 +93,12 @@ class StubsBelow {
            (status.st_uid != set_.owner || status.st_uid != ::geteuid());
   }
 
+  [[nodiscard]] Result<bool> is_rearranged(const std::string& path) const {
+    const int links = path == root_ ? 0 : O_NOFOLLOW;
+    const File directory = MCR_TRY(File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY | links));
+    return may_be_rearranged(set_, base_, directory);
+  }
+
   [[nodiscard]] std::string shown(const std::string& path) const {
     return top_ + path.substr(std::min(root_.size(), path.size()));
   }
@@ -103,18 +109,6 @@ class StubsBelow {
                  number};
   }
 
-  /// True if users who may not remove the containers could have moved files of this directory to where
-  /// this look does not see them. A sticky bit does not prevent this: such a user can make a directory there
-  /// and, when the owner has put his directories into it, move it away.
-  [[nodiscard]] Result<bool> may_be_rearranged(const std::string& path,
-                                               const struct stat& status) const {
-    if (!set_.beside.writers_may_remove(set_.owner))
-      return !restart::is_believed(status.st_uid, set_.owner) || restart::others_may_write(status);
-    const int links = path == root_ ? 0 : O_NOFOLLOW;
-    const File directory = MCR_TRY(File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY | links));
-    return !MCR_TRY(restart::Beside::of(base_, directory)).is_no_more_open();
-  }
-
   Result<void> look_at(const std::string& path) {
     struct stat status {};
     const bool is_root = path == root_;
@@ -123,17 +117,10 @@ class StubsBelow {
       if (errno == ENOENT) return {};
       return failed(path, errno);
     }
-    const auto is_doubtful = S_ISDIR(status.st_mode) ? may_be_rearranged(path, status) : false;
+    const auto is_doubtful = S_ISDIR(status.st_mode) ? is_rearranged(path) : false;
     if (!is_doubtful && is_doubtful.error().system_error == ENOENT) return {};
     if (!is_doubtful) return failed(path, is_doubtful.error().system_error);
-    if (*is_doubtful) {
-      return Error{Cause::system,
-                   shown(path) +
-                       " may be changed by users who may not remove these containers and who could "
-                       "hide stubs there, so nothing was removed; name a directory that only you "
-                       "can change, or use gc=on",
-                   EPERM};
-    }
+    if (*is_doubtful) return could_hide_stubs(shown(path));
     if (S_ISDIR(status.st_mode) &&
         ::faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS) != 0 && errno != ENOENT)
       return failed(path, errno);
@@ -209,6 +196,22 @@ bool is_given_up(const StoredSet& set, const restart::StubLinks& links) {
 }
 
 }  // namespace
+
+Result<bool> may_be_rearranged(const StoredSet& set, const File& base, const File& directory) {
+  const struct stat status = MCR_TRY(directory.status());
+  if (!set.beside.writers_may_remove(set.owner))
+    return !restart::is_believed(status.st_uid, set.owner) || restart::others_may_write(status);
+  return !MCR_TRY(restart::Beside::of(base, directory)).is_no_more_open();
+}
+
+Error could_hide_stubs(const std::string& directory) {
+  return Error{Cause::system,
+               directory +
+                   " may be changed by users who may not remove these containers and who could "
+                   "hide stubs there, so nothing was removed; name a directory that only you "
+                   "can change, or use gc=on",
+               EPERM};
+}
 
 Replacements::Replacements(const std::vector<StoredSet>& sets) {
   const auto offer = [](const StoredSet*& newest, const StoredSet& set) {

@@ -63,6 +63,14 @@ Result<Superseded> superseded(
     const std::vector<StoredSet>& sets,
     const IsUsed& is_used = [](const StoredSet&) -> Result<bool> { return false; });
 
+/// True if users who may not remove the set's containers could have moved files or directories in the open `directory` to
+/// where a search does not see them. A sticky bit does not prevent this: such a user can make a directory there and, when the
+/// owner has put his directories into it, move it away. `base` is the set's.
+Result<bool> may_be_rearranged(const StoredSet& set, const restart::File& base,
+                               const restart::File& directory);
+/// Why nothing is removed then: EPERM. `directory` is a path for the message.
+Error could_hide_stubs(const std::string& directory);
+
 /// Returns the parts of all stubs that lie in the directory which the set's ranks share, or below it. Fails
 /// if a file or directory could not be looked at, and with EAGAIN if files were moved meanwhile.
 Result<std::set<PartId>> stubs_below_base_of(const StoredSet& set);

@@ -24,7 +24,6 @@ namespace mcr::aggregation {
 
 using restart::ContainerName;
 using restart::File;
-using restart::means_gone;
 using restart::parent_of;
 using restart::PartBegin;
 using Kind = StubPlace::Kind;
@@ -37,14 +36,14 @@ bool is_gone(const std::string& path) {
   struct stat status {};
   return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
              0 &&
-         means_gone(errno);
+         restart::leads_nowhere(errno);
 }
 
 /// True if `path` still is the directory in which the part was begun, or if storage does not answer.
 /// A program may have removed that directory, perhaps after a copy, and made another one since.
 bool is_directory_of(const PartBegin& begin, const std::string& path) {
   const auto directory = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
-  if (!directory) return !means_gone(directory.error().system_error);
+  if (!directory) return !restart::leads_nowhere(directory.error().system_error);
   return restart::is_begun_in(begin, *directory);
 }
 
@@ -83,7 +82,7 @@ bool is_superseded(const PartBegin& begin) {
 StubPlace look_at_path(const PartBegin& begin) {
   const std::string directory = parent_of(begin.path);
   const auto file = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!file && !means_gone(file.error().system_error)) {
+  if (!file && !is_gone(begin.path)) {
     // ELOOP is a link; with any other error, storage does not answer.
     return {file.error().system_error == ELOOP ? Kind::superseded : Kind::here, directory};
   }

@@ -141,7 +141,7 @@ std::string nearest_directory(std::string path) {
   struct stat status {};
   while (path != "/" && path != "." &&
          restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0 &&
-         restart::means_gone(errno)) {
+         restart::leads_nowhere(errno)) {
     path = restart::parent_of(path);
   }
   return path;

@@ -70,16 +70,20 @@ Result<Entries> list(const File& directory) {
 
 class Visit {
  public:
-  Visit(const File& top, std::string root) : top_(top), root_(root == "." ? "" : std::move(root)) {}
+  using Look = std::function<void(const FileBelow& file)>;
+  using Enter = std::function<void(const DirectoryBelow& directory)>;
 
-  NotLookedAt run(const std::function<void(const FileBelow& file)>& look) {
+  Visit(const File& top, std::string root, const Look& look, const Enter& enter)
+      : top_(top), root_(root == "." ? "" : std::move(root)), look_(look), enter_(enter) {}
+
+  NotLookedAt run() {
     ProgressBar bar("searching");
     waiting_.push_back({});
     for (std::size_t entered = 0; !waiting_.empty(); ++entered) {
       bar.show("directories: " + std::to_string(entered));
       const Directory here = std::move(waiting_.front());
       waiting_.pop_front();
-      enter(here, look);
+      enter(here);
     }
     return std::move(left_);
   }
@@ -94,7 +98,7 @@ class Visit {
     left_.directories.push_back(path_of(below) + ": " + why);
   }
 
-  void enter(const Directory& here, const std::function<void(const FileBelow& file)>& look) {
+  void enter(const Directory& here) {
     const auto directory = open_directory(top_, here.below);
     const auto status = directory ? directory->status() : Result<struct stat>(directory.error());
     if (status && here.below.empty()) device_ = status->st_dev;
@@ -109,8 +113,9 @@ class Visit {
       return leave_out(here.below, problem == EOVERFLOW ? "it has more names than are read at once"
                                                         : std::generic_category().message(problem));
     }
+    if (enter_) enter_({path_of(here.below), *directory, *status});
     const FileIdentity home(*status);
-    for (const std::string& name : entries->files) look({path_of(in(here.below, name)), home});
+    for (const std::string& name : entries->files) look_({path_of(in(here.below, name)), home});
     for (const std::string& name : entries->directories) add(in(here.below, name), here.level + 1);
   }
 
@@ -128,6 +133,8 @@ class Visit {
 
   const File& top_;
   std::string root_;
+  const Look& look_;
+  const Enter& enter_;
   dev_t device_ = 0;
   std::deque<Directory> waiting_;
   std::size_t seen_ = 0;
@@ -137,8 +144,9 @@ class Visit {
 }  // namespace
 
 NotLookedAt look_below(const File& top, const std::string& root,
-                       const std::function<void(const FileBelow& file)>& look) {
-  return Visit(top, root).run(look);
+                       const std::function<void(const FileBelow& file)>& look,
+                       const std::function<void(const DirectoryBelow& directory)>& enter) {
+  return Visit(top, root, look, enter).run();
 }
 
 void print_not_looked_at(const NotLookedAt& left, const char* command) {

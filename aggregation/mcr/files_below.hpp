@@ -4,6 +4,8 @@
 // directory use this visit.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -33,12 +35,21 @@ struct FileBelow {
   const restart::FileIdentity& home;
 };
 
+/// A directory that is open for the visit.
+struct DirectoryBelow {
+  const std::string& path;
+  const restart::File& directory;
+  const struct stat& status;
+};
+
 /// Calls `look` for each regular file in `top` and below it, level by level, so that the directories
 /// near `top` are entered first. `root` is the path of `top`; "." is left out of the paths. Links are
 /// not followed, and no other file system is entered. Directories of other users' links to stubs are left out. One
 /// directory is open at a time. Shows on a terminal how many directories were entered.
+/// Before the files of a directory, calls `enter` for the directory itself, `top` included.
 NotLookedAt look_below(const restart::File& top, const std::string& root,
-                       const std::function<void(const FileBelow& file)>& look);
+                       const std::function<void(const FileBelow& file)>& look,
+                       const std::function<void(const DirectoryBelow& directory)>& enter = {});
 
 /// Prints to stderr, as lines of `command`, what was not looked at: only the first few directories,
 /// because a shared directory may contain many that only their owners can read.

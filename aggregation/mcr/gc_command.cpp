@@ -11,6 +11,8 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "aggregation/commit/held_containers.hpp"
 #include "aggregation/commit/retention.hpp"
@@ -56,14 +58,22 @@ class StubsBelowNamed {
  public:
   explicit StubsBelowNamed(std::string directory) : directory_(std::move(directory)) {}
 
+  /// Fails if other users could have hidden such a stub during the search.
   Result<bool> has_one_of(const StoredSet& set) {
     if (!stubs_) stubs_ = MCR_TRY(read());
-    return std::any_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& part) {
-      const auto found = stubs_->find(part.part);
-      return found != stubs_->end() &&
-             std::any_of(found->second.begin(), found->second.end(),
-                         [&](uid_t owner) { return restart::is_believed(owner, set.owner); });
-    });
+    const bool is_found =
+        std::any_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& part) {
+          const auto found = stubs_->find(part.part);
+          return found != stubs_->end() &&
+                 std::any_of(found->second.begin(), found->second.end(),
+                             [&](uid_t owner) { return restart::is_believed(owner, set.owner); });
+        });
+    if (is_found) return true;
+    const restart::File base = MCR_TRY(set.home->open_base(O_PATH | O_DIRECTORY));
+    for (const auto& [access, example] : kinds_) {
+      if (MCR_TRY(may_be_rearranged(set, base, example))) return could_hide_stubs(example.name());
+    }
+    return false;
   }
 
  private:
@@ -74,11 +84,13 @@ class StubsBelowNamed {
     const auto top = restart::File::open(AT_FDCWD, directory_, O_RDONLY | O_DIRECTORY);
     if (!top && top.error().system_error == ENOTDIR) return stubs;  // a container was named
     if (!top) return top.error();
-    const NotLookedAt left = look_below(*top, directory_, [&](const FileBelow& file) {
+    const auto look = [&](const FileBelow& file) {
       if (restart::is_link_to_stub(file.path)) return;
       const auto there = restart::file_at(AT_FDCWD, file.path, restart::Links::not_followed);
       if (there.is_stub()) stubs[there.stub.part].insert(there.status.st_uid);
-    });
+    };
+    const NotLookedAt left =
+        look_below(*top, directory_, look, [&](const DirectoryBelow& found) { remember(found); });
     if (!left.directories.empty() || left.beyond > 0) {
       const std::string& first = left.directories.empty() ? left.first_beyond : left.directories[0];
       return Error{
@@ -90,8 +102,20 @@ class StubsBelowNamed {
     return stubs;
   }
 
+  /// Keeps one directory open of each kind that has the same users.
+  void remember(const DirectoryBelow& found) {
+    Access access{found.status.st_uid, found.status.st_gid, found.status.st_mode,
+                  restart::access_list_of(found.directory)};
+    if (kinds_.contains(access)) return;
+    const int again = ::fcntl(found.directory.descriptor(), F_DUPFD_CLOEXEC, 0);
+    if (again >= 0) kinds_.emplace(std::move(access), restart::File(again, found.path));
+  }
+
+  using Access = std::tuple<uid_t, gid_t, mode_t, Bytes>;
+
   std::string directory_;
   std::optional<Stubs> stubs_;
+  std::map<Access, restart::File> kinds_;  ///< directories in the search
 };
 
 /// Lists or removes the superseded sets of one directory of containers. A set of another directory

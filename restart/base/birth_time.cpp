@@ -46,7 +46,7 @@ bool was_made_after(const File& file, std::uint64_t moment_ns) {
 
 bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns) {
   const auto file = File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
-  return file ? was_made_after(*file, moment_ns) : means_gone(file.error().system_error);
+  return file ? was_made_after(*file, moment_ns) : leads_nowhere(file.error().system_error);
 }
 
 }  // namespace mcr::restart

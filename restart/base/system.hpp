@@ -105,6 +105,10 @@ inline std::uint64_t changed_ns(const struct stat& status) {
 /// True if the error number means that the file, or a directory on the way to it, does not exist.
 inline bool means_gone(int number) { return number == ENOENT || number == ENOTDIR; }
 
+/// The same for a path whose last component, if it is a link, is followed or not opened. ELOOP then means that links
+/// on the way lead in a circle.
+inline bool leads_nowhere(int number) { return means_gone(number) || number == ELOOP; }
+
 /// True if the error number means that a process's way to a path ends for a reason that lies in the path
 /// itself: nothing lies there, this user may not go there, or links or "..", which are not followed, do.
 inline bool means_no_way(int number) {

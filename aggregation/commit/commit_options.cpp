@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/commit_options.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
 #include "restart/base/limits.hpp"
 
 namespace mcr::aggregation {
+
+namespace {
+
+/// More threads than this cannot be started on many systems.
+constexpr std::uint64_t most_leader_threads = 1024;
+
+}  // namespace
 
 restart::ContainerName container_name_of(const restart::PartBegin& begin,
                                          const std::string& masked_name) {
@@ -40,7 +48,8 @@ Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast)
   if (settings.is_set("min_size")) options.match.min_size = settings.bytes("min_size");
   if (const auto memory = settings.bytes("leader_memory"); memory > 0)
     options.drain.memory_bytes = memory;
-  const auto threads = static_cast<unsigned>(settings.count("leader_threads"));
+  const auto threads =
+      static_cast<unsigned>(std::min(settings.count("leader_threads"), most_leader_threads));
   options.drain.threads = threads > 0 ? threads : restart::usable_cpu_count();
   options.drain.streams = static_cast<unsigned>(settings.count("write_streams"));
   options.drain.verify = settings.flag("verify");

@@ -78,25 +78,28 @@ Result<File> open_by(File at, const std::string& path, LinkRule& may_follow) {
 
 Result<File> open_by_own_way(const std::string& path) { return open_by(File(), path, is_own); }
 
+Result<WayEnd> follow_trusted_links(const File& start, const std::string& name) {
+  File home = MCR_TRY(File::open(start.descriptor(), ".", O_PATH | O_DIRECTORY));
+  std::string at = name;
+  for (int links = 0; links < most_links; ++links) {
+    home = MCR_TRY(open_by(std::move(home), parent_of(at), is_trusted));
+    auto file = File::open(home.descriptor(), name_of(at), O_PATH | O_NOFOLLOW);
+    if (!file && file.error().system_error != ENOENT) return file.error();
+    struct stat status {};
+    if (file) status = MCR_TRY(file->status());
+    if (!file || !S_ISLNK(status.st_mode)) return WayEnd{std::move(home), name_of(at)};
+    if (!is_trusted(status, MCR_TRY(home.status()))) break;
+    at = MCR_TRY(link_target(*file));
+  }
+  return refused_link(name);
+}
+
 bool leads_by_trusted_links(const std::string& name, const FileIdentity& directory,
                             const std::string& last) {
-  auto start = File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
-  std::string at = name;
-  for (int links = 0; start && links < most_links; ++links) {
-    auto home = open_by(*std::move(start), parent_of(at), is_trusted);
-    const auto status = home ? home->status() : Result<struct stat>(home.error());
-    if (!status) return false;
-    const auto file = File::open(home->descriptor(), name_of(at), O_PATH | O_NOFOLLOW);
-    const auto found = file ? file->status() : Result<struct stat>(file.error());
-    const bool is_missing = !found && found.error().system_error == ENOENT;
-    if (is_missing || (found && !S_ISLNK(found->st_mode)))
-      return FileIdentity(*status) == directory && name_of(at) == last;
-    const auto target = found ? link_target(*file) : Result<std::string>(found.error());
-    if (!target || !is_trusted(*found, *status)) return false;
-    at = *target;
-    start = std::move(home);
-  }
-  return false;
+  const auto start = File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
+  const auto end = start ? follow_trusted_links(*start, name) : Result<WayEnd>(start.error());
+  const auto status = end ? end->directory.status() : Result<struct stat>(end.error());
+  return status && FileIdentity(*status) == directory && end->name == last;
 }
 
 std::string own_place(const char* variable, const std::string& below_home) {

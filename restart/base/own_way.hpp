@@ -14,9 +14,18 @@ namespace mcr::restart {
 /// than forty links. ENOTDIR: a file lies there.
 Result<File> open_by_own_way(const std::string& path);
 
+/// The end of a way to a file that need not exist: a name in an open directory (O_PATH). The name is no link.
+struct WayEnd {
+  File directory;
+  std::string name;
+};
+/// Follows a name, which is absolute or begins in the open directory `start`, by links that no other user can have put
+/// or moved there: each is this user's or root's, and lies in a directory to which only this user and root may write.
+/// ELOOP: another link, or more than forty.
+Result<WayEnd> follow_trusted_links(const File& start, const std::string& name);
+
 /// True if the name of a file leads to the name `last` in `directory`, and no other user can have put or moved a
-/// symbolic link on the way there: each link lies in a directory to which only this user and root may write. A relative
-/// name begins at the working directory.
+/// symbolic link on the way there (follow_trusted_links()). A relative name begins at the working directory.
 bool leads_by_trusted_links(const std::string& name, const FileIdentity& directory,
                             const std::string& last);
 

@@ -14,6 +14,7 @@
 #include "restart/base/attributes.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/own_way.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -77,7 +78,18 @@ Result<File> open_linked(const File& parent, const std::string& path, Link link)
                      "does not follow it, because they can move a link of yours there",
                  EPERM};
   }
-  File linked = MCR_TRY(File::open(parent.descriptor(), name, O_RDONLY | O_DIRECTORY));
+  const auto end = follow_trusted_links(parent, name);
+  if (!end && end.error().system_error == ELOOP) {
+    return Error{
+        Cause::system,
+        path +
+            " is a symbolic link, and other users may have put one on the way to its target; "
+            "mcr does not follow it: let the link lead straight to the directory",
+        EPERM};
+  }
+  if (!end) return end.error();
+  File linked = MCR_TRY(
+      File::open(end->directory.descriptor(), end->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   const struct stat status = MCR_TRY(linked.status());
   const bool is_ours = is_believed(status.st_uid, ::geteuid());
   if (is_ours && !others_may_write(status)) return linked;

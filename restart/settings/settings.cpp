@@ -105,8 +105,8 @@ constexpr std::array table = std::to_array<SettingRow>({
     {"leader_cpus", "auto", text, "auto|LIST",
      "CPUs on which the leader runs, such as 0-3,8. auto: all CPUs that the job has on the node."},
     {"leader_threads", "auto", count, "auto|COUNT",
-     "Number of threads with which the leader encodes. auto: one for each CPU on which it may "
-     "run."},
+     "Number of threads with which the leader encodes, at most 1,024. auto: one for each CPU on "
+     "which it may run."},
     {"write_streams", "4", count, "COUNT",
      "Number of threads of the leader that write frames (1 to 64). Fewer threads write if "
      "leader_memory= has no room for their frames."},
@@ -508,15 +508,18 @@ std::string settings_page() {
       "in it is a warning\n"
       "only, and the file is ignored. Settings that reach further than the files there (`stage`, "
       "`trace`, `allow`,\n"
-      "`match`, `launch`, `rank`, `ranks`, `node`, `gpu`, `gpu_memory`, and a `container_dir` that "
-      "is no plain path below the directory) are then left\n"
+      "`match`, `launch`, `rank`, `ranks`, `node`, `gpu`, `gpu_memory`, `exit`, `exit_wait`, "
+      "`log`, `gc` and "
+      "`container_dir`) are then left\n"
       "out, and no duration counts as more than 10 min.\n\n"
       "In a sticky directory to which other users may write, `mcr.conf` is ignored with a warning, "
       "because they can\n"
       "move a file there. An `mcr.conf` that belongs to neither the user nor root is ignored with "
       "a "
       "warning. In the\n"
-      "directory of the checkpoint this also holds for a symbolic link of another user. If other "
+      "directory of the checkpoint this also holds for a symbolic link that other users may have "
+      "made, also on "
+      "the way to its target; and the target's directory counts, too. If other "
       "users may write to\n"
       "that directory, it also holds for a file with more than one hard link.\n\n"
       "SIZE: `256 MiB`, `1.5 GB`, `64k`, `100` (bytes). DURATION: `250 ms`, `10 s`, `5 min`, `1 "

@@ -38,11 +38,7 @@ class CheckpointDirectory {
  public:
   explicit CheckpointDirectory(const std::string& path)
       : path_(path), directory_(File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY)) {
-    const auto status = directory_ ? directory_->status() : Result<struct stat>(directory_.error());
-    const bool is_known = status.has_value();
-    if (is_known) status_ = *status;
-    is_ours_ = is_known && is_own(status_.st_uid) && (status_.st_mode & S_IWOTH) == 0;
-    may_hold_others_ = !is_known || !is_own(status_.st_uid) || others_may_write(status_);
+    consider(directory_);
   }
 
   [[nodiscard]] std::string file() const { return path_ + "/mcr.conf"; }
@@ -52,26 +48,14 @@ class CheckpointDirectory {
   /// True if other users may write to the directory, or could put a file there.
   [[nodiscard]] bool may_hold_others() const { return may_hold_others_; }
   /// True if other users may move this user's files into the directory, but not replace them there.
-  [[nodiscard]] bool is_sticky() const {
-    return may_hold_others_ && (status_.st_mode & S_ISVTX) != 0;
-  }
+  [[nodiscard]] bool is_sticky() const { return is_sticky_; }
 
-  /// Opens the file. An error is the reason why the file is ignored.
-  [[nodiscard]] Result<File> open() const {
+  /// Opens the file. An error is the reason why the file is ignored. If the file is a link, the directory of its target
+  /// counts from then on, too.
+  [[nodiscard]] Result<File> open() {
     if (!directory_) return directory_.error();
-    const int directory = directory_->descriptor();
-    const std::string name = "mcr.conf";
-    auto opened = File::open(directory, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
-    if (!opened && opened.error().system_error == ELOOP) {
-      struct stat link {};
-      if (system_calls().fstatat(directory, name.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0)
-        return system_error("cannot look at", file());
-      if (!is_own(link.st_uid))
-        return Error{Cause::usage, file() + " is a symbolic link that belongs to " +
-                                       user_text(link.st_uid) +
-                                       " and is ignored: it must belong to you or to root"};
-      opened = open_through_links(directory, name);
-    }
+    auto opened = open_in(*directory_, "mcr.conf");
+    if (!opened && opened.error().system_error == ELOOP) opened = open_linked();
     if (!opened || !may_hold_others_) return opened;
     const struct stat status = MCR_TRY(opened->status());
     if (S_ISREG(status.st_mode) && status.st_nlink > 1)
@@ -82,22 +66,58 @@ class CheckpointDirectory {
   }
 
  private:
+  static Result<File> open_in(const File& directory, const std::string& name) {
+    return File::open(directory.descriptor(), name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  }
+
+  Result<File> open_linked() {
+    struct stat link {};
+    if (system_calls().fstatat(directory_->descriptor(), "mcr.conf", &link, AT_SYMLINK_NOFOLLOW) !=
+        0)
+      return system_error("cannot look at", file());
+    if (!is_own(link.st_uid))
+      return Error{Cause::usage, file() + " is a symbolic link that belongs to " +
+                                     user_text(link.st_uid) +
+                                     " and is ignored: it must belong to you or to root"};
+    const auto end = follow_trusted_links(*directory_, "mcr.conf");
+    if (!end && end.error().system_error == ELOOP)
+      return Error{
+          Cause::usage,
+          file() +
+              " is a symbolic link and is ignored, because other users may have put it there, "
+              "or another one on the way to its target: replace it by a copy"};
+    if (!end) return end.error();
+    consider(end->directory.status());
+    return open_in(end->directory, end->name);
+  }
+
+  void consider(const Result<File>& directory) {
+    consider(directory ? directory->status() : Result<struct stat>(directory.error()));
+  }
+  void consider(const Result<struct stat>& status) {
+    const bool is_own_directory = status && is_own(status->st_uid);
+    const bool others_write = !is_own_directory || others_may_write(*status);
+    is_ours_ = is_ours_ && is_own_directory && (status->st_mode & S_IWOTH) == 0;
+    may_hold_others_ = may_hold_others_ || others_write;
+    is_sticky_ = is_sticky_ || (status && others_write && (status->st_mode & S_ISVTX) != 0);
+  }
+
   std::string path_;
   /// Held open, because a user who may write to the directory above may replace it by another one.
   Result<File> directory_;
-  struct stat status_ {};
-  bool is_ours_ = false;
-  bool may_hold_others_ = true;
+  bool is_ours_ = true;
+  bool may_hold_others_ = false;
+  bool is_sticky_ = false;
 };
 
 /// True if the setting reaches further than the files beside mcr.conf: to the whole process, for example. Users give one
 /// another no such settings.
 bool is_far_reaching(const ConfigurationEntry& entry) {
-  constexpr std::array<std::string_view, 13> keys{
-      "stage", "trace", "allow",      "match", "launch",    "rank", "ranks",
-      "node",  "gpu",   "gpu_memory", "exit",  "exit_wait", "log"};
-  // Some users who may write to this file have no rights above its directory.
-  if (entry.key == "container_dir") return !is_plain_path(entry.value);
+  // With gc=on, copies in the user's own directories may lose their containers. Directories of containers are closed to
+  // other users, and each rank must have the same.
+  constexpr std::array<std::string_view, 15> keys{
+      "stage", "trace",      "allow", "match",     "launch", "rank", "ranks",        "node",
+      "gpu",   "gpu_memory", "exit",  "exit_wait", "log",    "gc",   "container_dir"};
   return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
 }
 
@@ -164,10 +184,13 @@ Result<void> load_file(Settings& settings, const std::string& path, const Result
   if (writers == Writers::this_user) return set_all_of(settings, path, *file, writers, warnings);
   Settings tried = settings;
   std::vector<std::string> left_out;
-  if (const auto set = set_all_of(tried, path, *file, writers, left_out); !set) {
-    warnings.push_back(set.error().message + " (" + path +
-                       " is ignored; it is no error, because other users may write to the file or "
-                       "to its directory)");
+  if (!set_all_of(tried, path, *file, writers, left_out)) {
+    // The message may have words of the file, which may be a private one that others have moved there.
+    warnings.push_back(
+        path +
+        " has a mistake and is ignored. Its text is not shown, because other users may "
+        "write to the file or to its directory; `mcr config DIR` on a copy in a directory "
+        "of your own shows the mistake");
     return {};
   }
   settings = std::move(tried);
@@ -176,7 +199,7 @@ Result<void> load_file(Settings& settings, const std::string& path, const Result
 }
 
 /// The file in a directory of checkpoints.
-Result<void> load_beside(Settings& settings, const CheckpointDirectory& place,
+Result<void> load_beside(Settings& settings, CheckpointDirectory place,
                          std::vector<std::string>& warnings) {
   auto file = place.open();
   const struct stat status =

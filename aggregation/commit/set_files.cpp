@@ -40,16 +40,20 @@ std::string prefix_of(const std::string& container) {
   return ranks == std::string::npos ? container : container.substr(0, ranks + 1);
 }
 
-/// Orders the sets as opens do (restart/sets/generations).
+/// Orders the sets, and marks those that drifted, as opens do (restart/sets/generations).
 void follow_sequences(std::vector<StoredSet>& sets) {
   // This user's sets are those with an own date. Another user's set may name a launch of this user.
   std::map<std::pair<bool, uid_t>, restart::WritingTimes> by_user;
+  std::map<std::pair<bool, uid_t>, restart::WritingAccounts> accounts_by_user;
   for (StoredSet& set : sets) {
     const uid_t owner = set.has_own_date ? ::geteuid() : set.owner;
-    by_user[{set.has_own_date, owner}][{set.name.launch, set.name.sequence, set.name.masked_name}] =
-        &set.order_ns;
+    const restart::GenerationName name{set.name.launch, set.name.sequence, set.name.masked_name};
+    by_user[{set.has_own_date, owner}][name] = &set.order_ns;
+    accounts_by_user[{set.has_own_date, owner}][name] = &set.account;
   }
   for (const auto& [user, times] : by_user) restart::follow_sequences(times);
+  for (const auto& [user, accounts] : accounts_by_user)
+    restart::mark_after_failed_creates(accounts);
 }
 
 /// A container file, and the user to whom it is attributed.
@@ -181,12 +185,14 @@ class FoundSets {
       }
       for (const std::string& path : set.lost_natives)
         set.damaged.push_back(path + ", a native file of the set, was replaced or removed");
-      set.wholeness = wholeness(set.account);
-      if (!set.damaged.empty() && set.wholeness == Wholeness::whole)
-        set.wholeness = Wholeness::unknown;
       all.push_back(std::move(set));
     }
     follow_sequences(all);
+    for (StoredSet& set : all) {
+      set.wholeness = wholeness(set.account);
+      if (!set.damaged.empty() && set.wholeness == Wholeness::whole)
+        set.wholeness = Wholeness::unknown;
+    }
     std::sort(all.begin(), all.end(), is_older);
     return all;
   }

@@ -63,8 +63,7 @@ void Decisions::apply(const PatternWrittenNatively& event) {
     if (set.pattern != event.pattern || set.drifted ||
         std::find(passed.begin(), passed.end(), found->second.rank) == passed.end())
       continue;
-    set.drifted = true;
-    has_drift_news_ = true;
+    mark_drifted(set);
   }
 }
 

@@ -36,6 +36,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -311,6 +312,7 @@ class Decisions {
     std::uint32_t failures = 0;
     bool counted_lone = false;
     bool drifted = false;
+    std::optional<restart::FailedCreates> failed_creates;
     bool is_amended = false;  ///< its parts amend a set of another launch
     bool committed = false;   ///< at least one container is in storage
     bool is_closed = false;   ///< no further part of this node is expected
@@ -382,6 +384,8 @@ class Decisions {
   void forget(const PartId& part);
   void forget_old_sets();
   void note_drift(const SetName& name, Set& set);
+  void mark_drifted(Set& set);
+  void note_failed_creates(const SetName& name, Set& set, const PartFacts& facts);
   bool is_ripe(const Set& set, const std::vector<Part*>& parts);
   bool is_calm(const Set& set, const std::vector<Part*>& parts);
   [[nodiscard]] bool all_have_joined(std::uint32_t local_rank_count) const;
@@ -419,6 +423,8 @@ class Decisions {
   std::map<std::string, Rank> ranks_;  ///< by presence
   std::set<std::string> marked_;
   std::set<std::string> unranked_;  ///< families
+  /// By launch and masked name: the lowest sequence of a set whose parts differ in their failed creates.
+  std::map<std::pair<std::string, std::string>, std::uint64_t> failures_differ_from_;
   std::vector<Decision> out_;
   std::uint64_t last_drain_ = 0;
   std::uint64_t last_order_ = 0;

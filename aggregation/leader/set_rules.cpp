@@ -51,6 +51,7 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   set.group_size = facts.group_size;
   set.keep = facts.keep;
   set.is_amended |= facts.is_amendment;
+  if (!part.is_alone) note_failed_creates(*part.set, set, facts);
   if (facts.begin_ns < set.first_begin_ns) {
     set.first_begin_ns = facts.begin_ns;
     set.first_beginner = facts.rank;
@@ -121,12 +122,38 @@ void Decisions::note_drift(const SetName& name, Set& set) {
   if (next == sets_.end() || set.last_publish_ns == 0) return;
   if (next->second.first_beginner == set.last_publisher) return;
   if (next->second.first_begin_ns >= set.last_publish_ns) return;
-  set.drifted = true;
-  has_drift_news_ = true;
+  mark_drifted(set);
   if (++patterns_[set.pattern].drifted_sets >= drifted_sets_until_native) {
     mark_native(set.pattern,
                 "the ranks rewrite these files without waiting for one another, so sets would mix");
   }
+}
+
+void Decisions::mark_drifted(Set& set) {
+  has_drift_news_ |= !set.drifted;
+  set.drifted = true;
+}
+
+/// If creates of a name's files failed in some ranks only, these ranks may count other steps than the others from then on.
+/// So the first set that shows it drifts, and all later ones.
+void Decisions::note_failed_creates(const SetName& name, Set& set, const PartFacts& facts) {
+  if (!facts.failed_creates || facts.is_amendment || set.writers <= 1) return;
+  restart::add(set.failed_creates,
+               restart::FailedCreates{*facts.failed_creates, *facts.failed_creates});
+  const std::pair of_name(name.launch, name.masked_name);
+  if (set.failed_creates->differ()) {
+    std::uint64_t& first = failures_differ_from_.try_emplace(of_name, name.sequence).first->second;
+    first = std::min(first, name.sequence);
+  }
+  const auto differing = failures_differ_from_.find(of_name);
+  if (differing == failures_differ_from_.end()) return;
+  const SetName first{name.launch, name.masked_name, differing->second};
+  for (auto it = sets_.lower_bound(first); it != sets_.end(); ++it) {
+    if (std::pair(it->first.launch, it->first.masked_name) != of_name) break;
+    mark_drifted(it->second);
+  }
+  mark_native(set.pattern,
+              "the creation of one of these files failed in some ranks only, so sets would mix");
 }
 
 /// Chooses a name for ambiguous parts as soon as other parts use one of their candidates.

@@ -20,6 +20,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,7 @@ struct PartFacts {
   std::vector<CandidateName> names;  ///< at least one; most likely first
   std::string presence;              ///< of the process that writes it
   std::uint64_t begin_ns = 0;
+  std::optional<std::uint64_t> failed_creates;  ///< as PartBegin::failed_creates
   std::uint64_t set_wait_ms = 10'000;
   std::uint32_t group_size = 0;  ///< 0: all ranks of the node
   std::uint32_t keep = 0;        ///< number of newest sets that stay in the stage

@@ -73,6 +73,8 @@ Result<PartBegin> read_begin(ByteSpan payload) {
   begin.begin_ns = MCR_TRY(reader.varint());
   begin.settings = MCR_TRY(reader.text(max_settings_bytes));
   if (reader.remaining() > 0) begin.file_inode = MCR_TRY(reader.varint());
+  const std::uint64_t failed = reader.remaining() > 0 ? MCR_TRY(reader.varint()) : 0;
+  if (failed > 0) begin.failed_creates = failed - 1;
   return begin;
 }
 
@@ -129,6 +131,7 @@ Bytes write_begin(const PartBegin& begin) {
   writer.varint(begin.begin_ns);
   writer.text(begin.settings);
   writer.varint(begin.file_inode);
+  if (begin.failed_creates) writer.varint(*begin.failed_creates + 1);
   return write_record(begin_kind, payload);
 }
 

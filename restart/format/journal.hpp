@@ -41,6 +41,8 @@ struct PartBegin {
   std::string settings;                 ///< settings that some source set: "key=value;…"
   /// Inode of the file that H5Fcreate made at the path; 0 if a file existed.
   std::uint64_t file_inode = 0;
+  /// How often H5Fcreate of this file had failed in the writing process. Nothing: not recorded, as in amendments.
+  std::optional<std::uint64_t> failed_creates;
   /// Not in the file: the writer's clock is behind the kernel's, which gives files their times.
   bool has_slow_clock = false;
 

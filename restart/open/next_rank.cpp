@@ -73,11 +73,12 @@ std::string newer_native_file(const OpenedFile& own, std::uint32_t opening_ranks
                               const PresentNames& present) {
   struct stat status {};
   if (system_calls().fstatat(AT_FDCWD, own.path.c_str(), &status, 0) != 0) return {};
+  const std::uint64_t own_ns = std::min(modified_ns(status), own.committed_ns);
   const bool is_last_of_fewer = own.rank != 0 && own.rank + 1 == opening_ranks;
   for (const auto& other : {next_sibling(own, masked_name, owner),
                             is_last_of_fewer ? sibling(own, masked_name, 0) : std::nullopt}) {
     // Most files are older: then nothing is opened.
-    if (!other || other->modified_ns <= modified_ns(status)) continue;
+    if (!other || other->modified_ns <= own_ns) continue;
     const auto seen = present.at.find(other->number);
     if (seen != present.at.end() && seen->second.kind == AtName::Kind::stub) continue;
     const FileAt there = file_of_rank(other->path, shared_directory(masked_name), owner);

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -20,10 +21,13 @@ struct OpenedFile {
   std::uint32_t rank = 0;
   std::uint32_t rank_count = 1;  ///< of the set
   std::string path;
+  /// When the container with its part was made. (The file's own time is later if its stub was copied, touched, or made
+  /// again by `mcr recover`.)
+  std::uint64_t committed_ns = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Returns the path of the next rank's file if it is a plain file that is newer than this rank's, and that neither
-/// `present` nor a note describes; else "". Such files come from a program that ran without mcr, or that could not write
+/// Returns the path of the next rank's file if it is a plain file that is newer than this rank's file or its container, and that
+/// neither `present` nor a note describes; else "". Such files come from a program that ran without mcr, or that could not write
 /// to mcr/. If `opening_ranks` (those that open files of the set) are fewer than the set's, the last of them also looks
 /// at rank 0. `container_dir`: see note_about(); `owner` owns this rank's file.
 std::string newer_native_file(const OpenedFile& own, std::uint32_t opening_ranks,

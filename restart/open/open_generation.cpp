@@ -496,7 +496,14 @@ class View {
     }
   }
 
-  [[nodiscard]] OpenedFile opened_file() const { return {stub_.rank, stub_.rank_count, path_}; }
+  [[nodiscard]] OpenedFile opened_file() const {
+    OpenedFile file{stub_.rank, stub_.rank_count, path_};
+    for (const Generation& generation : generations_) {
+      for (const auto& [path, member] : generation.members)
+        if (member.part == stub_.part) file.committed_ns = member.written_ns;
+    }
+    return file;
+  }
 
   /// Warns, or fails with mix=refuse, if the names show another whole set, too, although the set of the opened file is whole.
   /// The file is opened all the same, for two reasons. The set's other ranks look only at their next ranks, so the ranks

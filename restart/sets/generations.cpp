@@ -54,13 +54,18 @@ void put_in_order(std::vector<Generation>& generations) {
   WritingTimes own;
   WritingTimes others;
   WritingTimes staged;
+  WritingAccounts own_accounts;
+  WritingAccounts other_accounts;
   for (Generation& it : generations) {
     (it.has_own_date ? own : others)[it.name] = &it.order_ns;
+    (it.has_own_date ? own_accounts : other_accounts)[it.name] = &it.account;
     staged[it.name] = &it.staged_order_ns;
   }
   follow_sequences(own);
   follow_sequences(others);
   follow_sequences(staged);
+  mark_after_failed_creates(own_accounts);
+  mark_after_failed_creates(other_accounts);
 }
 
 /// Returns the newest generation that the opened stub, or a stub at a present name, belongs to.
@@ -370,6 +375,17 @@ void follow_sequences(const WritingTimes& times) {
     const bool follows = earlier != nullptr && are_of_one_name(earlier->first, entry.first);
     if (follows) *entry.second = std::max(*entry.second, *earlier->second);
     earlier = &entry;
+  }
+}
+
+void mark_after_failed_creates(const WritingAccounts& accounts) {
+  const GenerationName* earlier = nullptr;
+  bool differ = false;
+  for (const auto& [name, account] : accounts) {
+    if (earlier == nullptr || !are_of_one_name(*earlier, name)) differ = false;
+    differ |= account->failed_creates && account->failed_creates->differ();
+    if (differ && !account->is_of_one_file) account->drifted = true;
+    earlier = &name;
   }
 }
 

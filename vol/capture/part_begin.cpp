@@ -63,6 +63,7 @@ restart::PartBegin begin_part(const CapturePlan& plan, const struct stat& status
                                                            plan.settings->text("container_dir")))
                    : next;
   });
+  begin.failed_creates = Process::get().writings().failed(plan.writing);
   begin.presence = plan.stage->presence.name;
   begin.mode = status.st_mode & 0777;
   begin.begin_ns = realtime_ns();

@@ -13,6 +13,8 @@
 #include "vol/process/info_string.hpp"
 #include "vol/process/mpi_world.hpp"
 #include "vol/process/native_files.hpp"
+#include "vol/process/process.hpp"
+#include "vol/process/writing_counts.hpp"
 
 namespace mcr::vol {
 
@@ -105,13 +107,10 @@ bool has_user_block(hid_t create_list) {
   return hdf5.H5Pget_userblock(create_list, &bytes) >= 0 && bytes > 0;
 }
 
-}  // namespace
-
-void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t access_list,
-                  hid_t transfer_list, void** request) {
-  const auto native = [&](hid_t list) {
-    return native_class().file_cls.create(name, flags, create_list, list, transfer_list, request);
-  };
+// `native` calls native HDF5's H5Fcreate with the given file access list.
+template <typename Call>
+void* create_file(const char* name, unsigned flags, hid_t create_list, hid_t access_list,
+                  Call native) {
   const auto info = HeldInfo::of(access_list);
   if (!info) {
     push_error("H5Fcreate", info.error());
@@ -145,6 +144,22 @@ void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t acc
     return nullptr;
   }
   return create(decision->plan ? &*decision->plan : nullptr, decision->why_native);
+}
+
+}  // namespace
+
+void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t access_list,
+                  hid_t transfer_list, void** request) {
+  unsigned tries = 0;
+  const auto native = [&](hid_t list) {
+    ++tries;
+    return native_class().file_cls.create(name, flags, create_list, list, transfer_list, request);
+  };
+  void* file = create_file(name, flags, create_list, access_list, native);
+  // Our driver has not seen the file of a second try (call_with_driver), so that one counts as failed, too.
+  if ((file == nullptr || tries > 1) && name != nullptr && (flags & H5F_ACC_TRUNC) != 0)
+    Process::get().writings().count_failed(written_name(name));
+  return file;
 }
 
 void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t transfer_list,

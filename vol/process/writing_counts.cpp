@@ -48,7 +48,8 @@ WrittenName written_name(const std::string& passed) {
 }
 
 std::uint64_t WritingCounts::by_name(const Writing& writing, std::uint64_t first) const {
-  if (const auto known = last_.find(writing.name); known != last_.end()) return known->second + 1;
+  if (const auto known = last_.find(writing.name); known != last_.end())
+    return known->second.sequence + 1;
   const auto natives = natives_before_.find(writing.name);
   const auto at_path = natives_at_path_.find(writing.path);
   const bool counts_path = at_path != natives_at_path_.end() && writing.is_by_trusted_links;
@@ -72,7 +73,8 @@ std::uint64_t WritingCounts::count(const Writing& writing, std::uint64_t by_name
   if (is_taken(writing.path, sequence) && !is_repeated(writing, sequence))
     sequence = last_at_path_[writing.path].sequence + 1;
   if (!is_taken(writing.path, sequence)) last_at_path_[writing.path] = {sequence, writing};
-  return last_[writing.name] = sequence;
+  last_[writing.name] = {sequence, writing.path};
+  return sequence;
 }
 
 std::uint64_t WritingCounts::next(const Writing& writing,
@@ -95,7 +97,7 @@ void WritingCounts::take_back(const Writing& writing, std::uint64_t sequence) {
     last_.erase(writing.name);
     if (is_last) last_at_path_.erase(last);
   } else {
-    last_[writing.name] = sequence - 1;
+    last_[writing.name].sequence = sequence - 1;
     if (is_last) last->second.sequence = sequence - 1;
   }
 }
@@ -106,6 +108,20 @@ void WritingCounts::count_native(const Writing& writing) {
     return (void)count(writing, by_name(writing, 0));
   ++natives_before_[writing.name];
   if (writing.is_by_trusted_links) ++natives_at_path_[writing.path];
+}
+
+void WritingCounts::count_failed(const WrittenName& name) {
+  const std::lock_guard lock(mutex_);
+  ++failed_[name];
+  if (const auto last = last_.find(name); last != last_.end()) ++failed_at_path_[last->second.path];
+}
+
+std::uint64_t WritingCounts::failed(const Writing& writing) const {
+  const std::lock_guard lock(mutex_);
+  const auto under_name = failed_.find(writing.name);
+  const auto at_path = failed_at_path_.find(writing.path);
+  return std::max(under_name == failed_.end() ? 0 : under_name->second,
+                  at_path == failed_at_path_.end() ? 0 : at_path->second);
 }
 
 bool WritingCounts::would_repeat(const Writing& writing) const {

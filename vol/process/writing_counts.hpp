@@ -49,6 +49,11 @@ class WritingCounts {
   /// The file was written natively, for example because the stage was full. This writing counts, so that the next
   /// captured one does not belong to an earlier step.
   void count_native(const Writing& writing);
+  /// H5Fcreate with H5F_ACC_TRUNC failed under this name. Nobody knows whether it counts as a writing: the program may try
+  /// again, or go on without the file.
+  void count_failed(const WrittenName& name);
+  /// How often such a create of this file has failed in this process, under this name or under another one.
+  std::uint64_t failed(const Writing& writing) const;
 
   /// True if next() would return a sequence that the path has already, because of a writing under another name, and a link
   /// that others may have made lies on the way of one of the names. Such a writing must be native.
@@ -62,6 +67,10 @@ class WritingCounts {
     std::uint64_t sequence = 0;
     Writing writing;  ///< by which the file got this sequence
   };
+  struct LastUnderName {
+    std::uint64_t sequence = 0;
+    std::string path;
+  };
   /// The sequence of the next writing by the count of its name alone. `first`: that of the first writing. `mutex_` is
   /// held.
   std::uint64_t by_name(const Writing& writing, std::uint64_t first) const;
@@ -73,11 +82,13 @@ class WritingCounts {
   std::uint64_t count(const Writing& writing, std::uint64_t by_name);
 
   mutable std::mutex mutex_;
-  std::map<WrittenName, std::uint64_t> last_;  ///< the last sequence under each name
+  std::map<WrittenName, LastUnderName> last_;
   /// How often a name was written natively before its first captured writing.
   std::map<WrittenName, std::uint64_t> natives_before_;
   std::map<std::string, std::uint64_t> natives_at_path_;  ///< the same by path, if by trusted links
   std::map<std::string, Last> last_at_path_;              ///< the highest sequence at each path
+  std::map<WrittenName, std::uint64_t> failed_;
+  std::map<std::string, std::uint64_t> failed_at_path_;
 };
 
 }  // namespace mcr::vol

@@ -874,6 +874,41 @@ TEST_CASE("a late part says with its container that its set's counts prove nothi
 }
 
 TEST_CASE(
+    "if a create failed in some ranks only, sets from then on prove nothing, and the name becomes "
+    "native") {
+  Node node(2);
+  const auto write = [&](std::uint32_t rank, std::uint64_t sequence,
+                         std::optional<std::uint64_t> failed) {
+    PartFacts facts = node.facts(rank, {"/d/a.{rank}.h5"}, sequence);
+    facts.failed_creates = failed;
+    node.publish(facts);
+  };
+  write(0, 0, 0);
+  write(1, 0, 0);
+  node.wait(20'000);
+  CHECK(node.of<MarkNative>().empty());
+  SECTION("the numbers differ") {
+    write(1, 1, 0);
+    write(1, 2, 0);  // before anything is known of rank 0
+    write(0, 1, 1);
+    node.wait(20'000);
+    CHECK(node.of<MarkNative>().size() == 1);
+    for (const DrainGroup& group : node.of<DrainGroup>()) {
+      CHECK(group.drifted == (group.set.sequence > 0));
+      if (group.set.sequence == 1) CHECK(group.failed_creates == mcr::restart::FailedCreates{0, 1});
+    }
+  }
+  SECTION("all ranks failed, or an amendment does not know") {
+    write(0, 1, 1);
+    write(1, 1, GENERATE(std::optional<std::uint64_t>(), 1U));
+    node.wait(20'000);
+    CHECK(node.of<MarkNative>().empty());
+    REQUIRE(node.of<DrainGroup>().size() == 2);
+    CHECK_FALSE(node.of<DrainGroup>()[1].drifted);
+  }
+}
+
+TEST_CASE(
     "ranks that rewrite one name without waiting for one another make it native after three sets") {
   Node node(2);
   for (std::uint64_t n = 0; n < 4; ++n) {

@@ -180,6 +180,39 @@ TEST_CASE("if ranks drifted, or may still write, the names prove nothing") {
   CHECK(choose_generation(question({old, half}, present)).kind == Answer::unknown);
 }
 
+TEST_CASE(
+    "once creates have failed in some ranks of a name only, its later writings prove nothing") {
+  Account before = whole("A", 0, 10).account;
+  Account differing = whole("A", 1, 20).account;
+  Account later = whole("A", 2, 30).account;
+  Account of_other_name = whole("A", 3, 40).account;
+  Account of_other_launch = whole("B", 0, 50).account;
+  differing.failed_creates = FailedCreates{0, 1};
+  later.failed_creates = FailedCreates{1, 1};
+  mark_after_failed_creates({{{"A", 0}, &before},
+                             {{"A", 1}, &differing},
+                             {{"A", 2}, &later},
+                             {{"A", 3, "/b"}, &of_other_name},
+                             {{"B", 0}, &of_other_launch}});
+  CHECK(wholeness(before) == Wholeness::whole);
+  CHECK(wholeness(differing) == Wholeness::unknown);
+  CHECK(wholeness(later) == Wholeness::unknown);
+  CHECK(wholeness(of_other_name) == Wholeness::whole);
+  CHECK(wholeness(of_other_launch) == Wholeness::whole);
+}
+
+TEST_CASE("two nodes' containers that know of different numbers of failed creates differ") {
+  std::optional<FailedCreates> known;
+  add(known, {});
+  CHECK_FALSE(known);
+  add(known, FailedCreates{1, 1});
+  add(known, {});  // an amendment
+  CHECK_FALSE(known->differ());
+  add(known, FailedCreates{0, 0});
+  CHECK(known == FailedCreates{0, 1});
+  CHECK(known->differ());
+}
+
 TEST_CASE("parts that still drain here may change any choice but a whole set") {
   const auto old = whole("A", 0, 10);
   const auto half = generation("A", 1, 20, {0, 1});

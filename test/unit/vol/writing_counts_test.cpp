@@ -135,6 +135,21 @@ TEST_CASE("a relative name belongs to its working directory, whatever that is ca
   CHECK(written_name("/x/y") != written_name("x/y"));
 }
 
+TEST_CASE("failed creates are counted for each file, under all its names", "[counts]") {
+  Writer writer;
+  const auto failed = [&](const std::string& name, const std::string& target) {
+    return writer.counts.failed(writer.writing(name, target));
+  };
+  writer.counts.count_failed(written_name(writer.place / "a"));
+  CHECK(failed("a", "a") == 1);
+  CHECK(failed("b", "b") == 0);
+  writer.write("link", "c");
+  writer.write("c", "c");
+  writer.counts.count_failed(written_name(writer.place / "link"));
+  CHECK(failed("link", "c") == 1);
+  CHECK(failed("c", "c") == 1);
+}
+
 TEST_CASE("the directory of a writing is known", "[counts]") {
   Writer writer;
   Writing writing = writer.writing("a", "a");

@@ -52,7 +52,8 @@ struct RankJoined {
   std::string presence;
   std::uint32_t rank = 0;
 };
-/// The process writes natively files of a pattern that mcr would otherwise have captured.
+/// The process writes files of a pattern that the leader does not see as such: mcr would otherwise have captured them, or
+/// another user's link leads them elsewhere.
 struct PatternWrittenNatively {
   std::string presence;
   std::string pattern;
@@ -313,9 +314,10 @@ class Decisions {
     bool counted_lone = false;
     bool drifted = false;
     std::optional<restart::FailedCreates> failed_creates;
-    bool is_amended = false;  ///< its parts amend a set of another launch
-    bool committed = false;   ///< at least one container is in storage
-    bool is_closed = false;   ///< no further part of this node is expected
+    bool is_by_open_links = false;  ///< a part is, so no other rank counts as passed
+    bool is_amended = false;        ///< its parts amend a set of another launch
+    bool committed = false;         ///< at least one container is in storage
+    bool is_closed = false;         ///< no further part of this node is expected
     Told told;
   };
   struct Pattern {

@@ -51,6 +51,7 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   set.group_size = facts.group_size;
   set.keep = facts.keep;
   set.is_amended |= facts.is_amendment;
+  set.is_by_open_links |= facts.is_by_open_links;
   if (!part.is_alone) note_failed_creates(*part.set, set, facts);
   if (facts.begin_ns < set.first_begin_ns) {
     set.first_begin_ns = facts.begin_ns;

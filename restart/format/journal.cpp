@@ -75,6 +75,8 @@ Result<PartBegin> read_begin(ByteSpan payload) {
   if (reader.remaining() > 0) begin.file_inode = MCR_TRY(reader.varint());
   const std::uint64_t failed = reader.remaining() > 0 ? MCR_TRY(reader.varint()) : 0;
   if (failed > 0) begin.failed_creates = failed - 1;
+  begin.is_by_open_links =
+      reader.remaining() > 0 && MCR_TRY(reader.varint_at_most(1, "open links")) != 0;
   return begin;
 }
 
@@ -131,7 +133,8 @@ Bytes write_begin(const PartBegin& begin) {
   writer.varint(begin.begin_ns);
   writer.text(begin.settings);
   writer.varint(begin.file_inode);
-  if (begin.failed_creates) writer.varint(*begin.failed_creates + 1);
+  writer.varint(begin.failed_creates ? *begin.failed_creates + 1 : 0);
+  writer.varint(begin.is_by_open_links ? 1 : 0);
   return write_record(begin_kind, payload);
 }
 

@@ -43,6 +43,8 @@ struct PartBegin {
   std::uint64_t file_inode = 0;
   /// How often H5Fcreate of this file had failed in the writing process. Nothing: not recorded, as in amendments.
   std::optional<std::uint64_t> failed_creates;
+  /// A symbolic link that other users may have made leads here, so other ranks' files may lie elsewhere.
+  bool is_by_open_links = false;
   /// Not in the file: the writer's clock is behind the kernel's, which gives files their times.
   bool has_slow_clock = false;
 

@@ -181,8 +181,9 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
     return native(NativeReason::path, "its path has {rank} or {part} in it");
 
   const restart::Launcher launcher = process.launcher(settings);
-  CapturedNames captured = captured_names(
-      {settings.text("files"), name, plan.place.path, launcher.rank, launcher.rank_count});
+  const NameQuestion question{settings.text("files"), name, plan.place.path, launcher.rank,
+                              launcher.rank_count};
+  CapturedNames captured = captured_names(question);
   plan.masked_names = std::move(captured.masked_names);
   const std::string family = restart::pattern_of(plan.place.path);
   const bool is_guess = captured.by_auto && launcher.rank_count > 1;
@@ -219,6 +220,7 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   }
   plan.stage = *stage;
   JobStage& job = *plan.stage;
+  if (!plan.writing.is_by_trusted_links && launcher.rank_count > 1) tell_of_led_away(job, question);
   const auto native_in_set = [&](NativeReason reason, std::string_view why) {
     tell_of_native(job, plan.masked_names);
     return native(reason, why);

@@ -756,6 +756,19 @@ TEST_CASE("a rank that wrote nothing of the pattern and ended regularly passed")
   CHECK(drained[0].passed_ranks == std::vector<std::uint32_t>{2});
 }
 
+TEST_CASE("no rank passed in a set to which another user's link may have led") {
+  Node node(3);
+  node.tell(RankEnded{"p2"});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    PartFacts facts = node.facts(rank, {"/d/a.{rank}.h5"});
+    facts.is_by_open_links = rank == 1;
+    node.publish(facts);
+  }
+  node.wait(20'000);
+  REQUIRE(node.of<DrainGroup>().size() == 1);
+  CHECK(node.of<DrainGroup>()[0].passed_ranks.empty());
+}
+
 TEST_CASE("a rank that wrote natively did not pass") {
   Node node(3);
   node.tell(PatternWrittenNatively{"p2", "/d/a.{rank}.h#"});

@@ -90,7 +90,7 @@ TEST_CASE("the numbers of failed creates are read back, also those of a bundle")
   Index index = sample_index(1, 1);
   index.set.failed_creates =
       GENERATE(std::optional<FailedCreates>(), FailedCreates{0, 0}, FailedCreates{1, 300});
-  if (GENERATE(false, true)) index.set.bundled = {{"a", 1, 2, 3}};
+  if (GENERATE(false, true)) index.set.bundled.assign(index.parts.size(), {"a", 1, 2, 3});
   const IndexBytes written = write_index(index);
   const auto directory = read_index_directory(
       ByteSpan(written.bytes).first(written.directory_bytes), written.bytes.size());

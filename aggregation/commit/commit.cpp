@@ -101,7 +101,7 @@ restart::SetIdentity identity_of(const DrainGroup& group, std::uint64_t clock_be
   identity.passed_ranks = group.passed_ranks;
   identity.failed_ranks = group.failed_ranks;
   identity.drifted = group.drifted;
-  identity.failed_creates = group.failed_creates;
+  identity.failed_attempts = group.failed_attempts;
   identity.begun_ns = group.begun_ns;
   identity.order_ns = group.begun_ns + clock_behind_ns;
   return identity;

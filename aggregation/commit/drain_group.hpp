@@ -25,7 +25,7 @@ struct DrainGroup {
   std::vector<std::uint32_t> passed_ranks;
   std::vector<std::uint32_t> failed_ranks;
   bool drifted = false;
-  std::optional<restart::FailedCreates> failed_creates;
+  std::optional<restart::FailedAttempts> failed_attempts;
   std::uint64_t begun_ns = 0;    ///< the set's first part was begun
   std::uint32_t supplement = 0;  ///< number of containers that this group already has
   bool keep = false;             ///< the parts stay in the stage after commit

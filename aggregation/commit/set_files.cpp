@@ -53,7 +53,7 @@ void follow_sequences(std::vector<StoredSet>& sets) {
   }
   for (const auto& [user, times] : by_user) restart::follow_sequences(times);
   for (const auto& [user, accounts] : accounts_by_user)
-    restart::mark_after_failed_creates(accounts);
+    restart::mark_after_failed_attempts(accounts);
 }
 
 /// A container file, and the user to whom it is attributed.

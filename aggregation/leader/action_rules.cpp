@@ -291,7 +291,7 @@ DrainGroup Decisions::account_of(const SetName& name, const Set& set) const {
   account.passed_ranks = std::move(known.passed);
   account.failed_ranks = std::move(known.failed);
   account.drifted = known.drifted;
-  account.failed_creates = set.failed_creates;
+  account.failed_attempts = set.failed_attempts;
   account.begun_ns = set.first_begin_ns;
   return account;
 }

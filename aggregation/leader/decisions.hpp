@@ -313,7 +313,7 @@ class Decisions {
     std::uint32_t failures = 0;
     bool counted_lone = false;
     bool drifted = false;
-    std::optional<restart::FailedCreates> failed_creates;
+    std::optional<restart::FailedAttempts> failed_attempts;
     bool is_by_open_links = false;  ///< a part is, so no other rank counts as passed
     bool is_amended = false;        ///< its parts amend a set of another launch
     bool committed = false;         ///< at least one container is in storage
@@ -387,7 +387,7 @@ class Decisions {
   void forget_old_sets();
   void note_drift(const SetName& name, Set& set);
   void mark_drifted(Set& set);
-  void note_failed_creates(const SetName& name, Set& set, const PartFacts& facts);
+  void note_failed_attempts(const SetName& name, Set& set, const PartFacts& facts);
   bool is_ripe(const Set& set, const std::vector<Part*>& parts);
   bool is_calm(const Set& set, const std::vector<Part*>& parts);
   [[nodiscard]] bool all_have_joined(std::uint32_t local_rank_count) const;
@@ -425,7 +425,7 @@ class Decisions {
   std::map<std::string, Rank> ranks_;  ///< by presence
   std::set<std::string> marked_;
   std::set<std::string> unranked_;  ///< families
-  /// By launch and masked name: the lowest sequence of a set whose parts differ in their failed creates.
+  /// By launch and masked name: the lowest sequence of a set whose parts differ in their failed attempts.
   std::map<std::pair<std::string, std::string>, std::uint64_t> failures_differ_from_;
   std::vector<Decision> out_;
   std::uint64_t last_drain_ = 0;

@@ -42,7 +42,7 @@ PartFacts facts_of(const restart::Journal& journal) {
   facts.path = begin.path;
   facts.presence = begin.presence;
   facts.begin_ns = begin.begin_ns;
-  facts.failed_creates = begin.failed_creates;
+  facts.failed_attempts = begin.failed_attempts;
   facts.is_by_open_links = begin.is_by_open_links;
   facts.set_wait_ms = settings.milliseconds("set_wait");
   facts.group_size = static_cast<std::uint32_t>(settings.count("group_size"));

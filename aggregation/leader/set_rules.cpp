@@ -52,7 +52,7 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   set.keep = facts.keep;
   set.is_amended |= facts.is_amendment;
   set.is_by_open_links |= facts.is_by_open_links;
-  if (!part.is_alone) note_failed_creates(*part.set, set, facts);
+  if (!part.is_alone) note_failed_attempts(*part.set, set, facts);
   if (facts.begin_ns < set.first_begin_ns) {
     set.first_begin_ns = facts.begin_ns;
     set.first_beginner = facts.rank;
@@ -135,14 +135,14 @@ void Decisions::mark_drifted(Set& set) {
   set.drifted = true;
 }
 
-/// If creates of a name's files failed in some ranks only, these ranks may count other steps than the others from then on.
+/// If attempts to write a name's files failed in some ranks only, these ranks may count other steps than the others from then on.
 /// So the first set that shows it drifts, and all later ones.
-void Decisions::note_failed_creates(const SetName& name, Set& set, const PartFacts& facts) {
-  if (!facts.failed_creates || facts.is_amendment || set.writers <= 1) return;
-  restart::add(set.failed_creates,
-               restart::FailedCreates{*facts.failed_creates, *facts.failed_creates});
+void Decisions::note_failed_attempts(const SetName& name, Set& set, const PartFacts& facts) {
+  if (!facts.failed_attempts || facts.is_amendment || set.writers <= 1) return;
+  restart::add(set.failed_attempts,
+               restart::FailedAttempts{*facts.failed_attempts, *facts.failed_attempts});
   const std::pair of_name(name.launch, name.masked_name);
-  if (set.failed_creates->differ()) {
+  if (set.failed_attempts->differ()) {
     std::uint64_t& first = failures_differ_from_.try_emplace(of_name, name.sequence).first->second;
     first = std::min(first, name.sequence);
   }
@@ -153,8 +153,9 @@ void Decisions::note_failed_creates(const SetName& name, Set& set, const PartFac
     if (std::pair(it->first.launch, it->first.masked_name) != of_name) break;
     mark_drifted(it->second);
   }
-  mark_native(set.pattern,
-              "the creation of one of these files failed in some ranks only, so sets would mix");
+  mark_native(
+      set.pattern,
+      "one of these files could not be opened for writing in some ranks only, so sets would mix");
 }
 
 /// Chooses a name for ambiguous parts as soon as other parts use one of their candidates.

@@ -31,6 +31,7 @@
 #include "restart/base/directories_below.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/limits.hpp"
+#include "restart/base/own_way.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -243,18 +244,27 @@ bool is_of_a_stranger(const std::string& path, HeldByPath& directories) {
          !(*home)->beside().believes(status.st_uid, ::geteuid());
 }
 
-/// An error if `argument` is a stub that other users may write to, and leads to containers that lie in no directory above it.
-/// Somebody may have written it so that files of a closed directory are unpacked.
+/// An error if `argument` is a stub to which a link of other users' may lead; or one that other users may write to, and that
+/// leads to containers that lie in no directory above it. Otherwise they could have files of a closed directory unpacked.
 Result<void> check_stub(const std::string& argument, const std::vector<NamedContainer>& found) {
   const auto there = restart::file_at(AT_FDCWD, argument, restart::Links::followed);
   // What leads to other files was a stub when it was read, whatever others have written into it since.
   const bool was_stub = there.file.is_open() && !found.empty() && found.front().path != argument;
   if (!was_stub) return {};
+  const std::string path = restart::real_path(argument);
+  struct stat directory {};
+  (void)restart::system_calls().fstatat(AT_FDCWD, restart::parent_of(path).c_str(), &directory, 0);
+  if (!restart::leads_by_trusted_links(argument, restart::FileIdentity(directory),
+                                       restart::name_of(path)))
+    return Error{Cause::usage,
+                 argument +
+                     " leads through a symbolic link that other users may have made, to a file of "
+                     "a set. If that is the set that you want, name " +
+                     path};
   const mode_t mode = there.status.st_mode;
   const bool is_of_own_group =
       there.status.st_gid == ::getegid() && !restart::has_access_list(there.file);
   if ((mode & S_IWOTH) == 0 && ((mode & S_IWGRP) == 0 || is_of_own_group)) return {};
-  const std::string path = restart::real_path(argument);
   for (const NamedContainer& named : found) {
     const std::string above =
         restart::real_path(restart::parent_of(restart::parent_of(named.path)));

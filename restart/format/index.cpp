@@ -84,7 +84,7 @@ void write_set(const SetIdentity& set, Writer& out) {
     out.varint(native.size);
   }
   out.u64(set.order_ns);
-  if (set.bundled.empty() && !set.failed_creates) return;
+  if (set.bundled.empty() && !set.failed_attempts) return;
   out.varint(set.bundled.size());
   for (const BundledSet& bundled : set.bundled) {
     out.text(bundled.masked_name);
@@ -92,9 +92,9 @@ void write_set(const SetIdentity& set, Writer& out) {
     out.u64(bundled.begun_ns);
     out.u64(bundled.order_ns);
   }
-  if (!set.failed_creates) return;
-  out.varint(set.failed_creates->least);
-  out.varint(set.failed_creates->greatest);
+  if (!set.failed_attempts) return;
+  out.varint(set.failed_attempts->least);
+  out.varint(set.failed_attempts->greatest);
 }
 
 /// Reads a list of ranks of the set. The list has at most `rank_count` entries, and entries that are
@@ -144,10 +144,10 @@ Result<void> read_later_fields(Reader& in, SetIdentity& set) {
     set.bundled.push_back(std::move(one));
   }
   if (in.remaining() == 0) return {};
-  FailedCreates failed;
+  FailedAttempts failed;
   failed.least = MCR_TRY(in.varint());
   failed.greatest = MCR_TRY(in.varint());
-  set.failed_creates = failed;
+  set.failed_attempts = failed;
   return {};
 }
 

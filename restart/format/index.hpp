@@ -96,17 +96,18 @@ struct NativeMember {
   bool operator==(const NativeMember&) const = default;
 };
 
-/// The least and the greatest PartBegin::failed_creates of a set's parts.
-struct FailedCreates {
+/// The least and the greatest PartBegin::failed_attempts of a set's parts.
+struct FailedAttempts {
   std::uint64_t least = 0;
   std::uint64_t greatest = 0;
 
   /// True if not all parts have the same number. Parts of one sequence may then belong to different steps.
   [[nodiscard]] bool differ() const { return least != greatest; }
-  bool operator==(const FailedCreates&) const = default;
+  bool operator==(const FailedAttempts&) const = default;
 };
 /// Adds what is known of further parts.
-inline void add(std::optional<FailedCreates>& known, const std::optional<FailedCreates>& further) {
+inline void add(std::optional<FailedAttempts>& known,
+                const std::optional<FailedAttempts>& further) {
   if (!known) {
     known = further;
   } else if (further) {
@@ -150,7 +151,7 @@ struct SetIdentity {
   std::uint64_t order_ns = 0;
   /// In a bundle: one set for each part of the table. `masked_name` is then their common pattern.
   std::vector<BundledSet> bundled;
-  std::optional<FailedCreates> failed_creates;  ///< missing in containers of earlier builds
+  std::optional<FailedAttempts> failed_attempts;  ///< missing in containers of earlier builds
   /// How many directories container_dir= led upwards from the directory that all parts shared: 1 for
   /// ../NAME. Missing in containers of earlier builds, and where the name does not say where they lie
   /// (far_container_name, `mcr pack`).

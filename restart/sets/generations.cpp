@@ -64,8 +64,8 @@ void put_in_order(std::vector<Generation>& generations) {
   follow_sequences(own);
   follow_sequences(others);
   follow_sequences(staged);
-  mark_after_failed_creates(own_accounts);
-  mark_after_failed_creates(other_accounts);
+  mark_after_failed_attempts(own_accounts);
+  mark_after_failed_attempts(other_accounts);
 }
 
 /// Returns the newest generation that the opened stub, or a stub at a present name, belongs to.
@@ -333,6 +333,7 @@ Choice choose_now(const Question& question, Evidence& evidence) {
                           here->second.kind == AtName::Kind::stub &&
                           here->second.generation == newest->name;
     if (shows_it) choice.given = newest->name;
+    if (newest->account.drifted) choice.kind = Choice::Kind::unknown;
     return choice;
   }
   const bool may_grow = question.stages.living.contains(newest->name.launch);
@@ -378,12 +379,12 @@ void follow_sequences(const WritingTimes& times) {
   }
 }
 
-void mark_after_failed_creates(const WritingAccounts& accounts) {
+void mark_after_failed_attempts(const WritingAccounts& accounts) {
   const GenerationName* earlier = nullptr;
   bool differ = false;
   for (const auto& [name, account] : accounts) {
     if (earlier == nullptr || !are_of_one_name(*earlier, name)) differ = false;
-    differ |= account->failed_creates && account->failed_creates->differ();
+    differ |= account->failed_attempts && account->failed_attempts->differ();
     if (differ && !account->is_of_one_file) account->drifted = true;
     earlier = &name;
   }

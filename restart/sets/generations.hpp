@@ -56,7 +56,7 @@ struct Account {
   std::vector<std::uint32_t> failed;  ///< wrote earlier sets, and ended or died without this one
   bool drifted = false;  ///< a rank began its next writing before all ranks had finished this one
   bool is_of_one_file = false;  ///< a set of one file, whichever rank wrote it (masked_name.hpp)
-  std::optional<FailedCreates> failed_creates = {};
+  std::optional<FailedAttempts> failed_attempts = {};
 };
 Wholeness wholeness(const Account& account);
 
@@ -116,10 +116,10 @@ struct Generation {
 using WritingTimes = std::map<GenerationName, std::uint64_t*>;
 void follow_sequences(const WritingTimes& times);
 
-/// If creates of a name's files failed in some ranks of a launch only, these ranks may count other steps than the others
+/// If attempts to write a name's files failed in some ranks of a launch only, these ranks may count other steps than the others
 /// from then on. So the first writing that shows it, and all later ones of the name and launch, count as drifted.
 using WritingAccounts = std::map<GenerationName, Account*>;
-void mark_after_failed_creates(const WritingAccounts& accounts);
+void mark_after_failed_attempts(const WritingAccounts& accounts);
 
 /// What tells the files of a set apart: the rank or, if the masked name has {part}, the number there.
 using FileNumber = std::uint64_t;

@@ -248,7 +248,7 @@ void account_for(Account& account, const SetShare& share) {
   account.passed.insert(account.passed.end(), set.passed_ranks.begin(), set.passed_ranks.end());
   account.failed.insert(account.failed.end(), set.failed_ranks.begin(), set.failed_ranks.end());
   account.drifted |= set.drifted;
-  add(account.failed_creates, set.failed_creates);
+  add(account.failed_attempts, set.failed_attempts);
   for (const PartRecord* record : share.parts) account.wrote.insert(record->entry.rank);
   for (const NativeMember& native : set.natives) account.wrote.insert(native.rank);
 }

@@ -102,9 +102,9 @@ class Container:
         self.bundled = []
         if fields.at < len(fields.data):
             self.bundled = [(fields.text(), fields.varint(), fields.number(8), fields.number(8)) for _ in range(fields.varint())]
-        self.failed_creates = None
+        self.failed_attempts = None
         if fields.at < len(fields.data):
-            self.failed_creates = fields.varint(), fields.varint()
+            self.failed_attempts = fields.varint(), fields.varint()
         self.order = self.order or self.begun or self.created
 
     def read_directory(self, data):

@@ -63,7 +63,7 @@ restart::PartBegin begin_part(const CapturePlan& plan, const struct stat& status
                                                            plan.settings->text("container_dir")))
                    : next;
   });
-  begin.failed_creates = Process::get().writings().failed(plan.writing);
+  begin.failed_attempts = Process::get().writings().failed(plan.writing);
   begin.is_by_open_links = !plan.writing.is_by_trusted_links;
   begin.presence = plan.stage->presence.name;
   begin.mode = status.st_mode & 0777;

@@ -107,6 +107,13 @@ bool has_user_block(hid_t create_list) {
   return hdf5.H5Pget_userblock(create_list, &bytes) >= 0 && bytes > 0;
 }
 
+// Counts an attempt to write that failed. If native HDF5 tried twice (call_with_driver), the first try failed; our driver
+// has not seen the file of the second one.
+void count_if_failed(const char* name, const void* file, unsigned tries) {
+  if ((file == nullptr || tries > 1) && name != nullptr)
+    Process::get().writings().count_failed(written_name(name));
+}
+
 // `native` calls native HDF5's H5Fcreate with the given file access list.
 template <typename Call>
 void* create_file(const char* name, unsigned flags, hid_t create_list, hid_t access_list,
@@ -156,22 +163,34 @@ void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t acc
     return native_class().file_cls.create(name, flags, create_list, list, transfer_list, request);
   };
   void* file = create_file(name, flags, create_list, access_list, native);
-  // Our driver has not seen the file of a second try (call_with_driver), so that one counts as failed, too.
-  if ((file == nullptr || tries > 1) && name != nullptr && (flags & H5F_ACC_TRUNC) != 0)
-    Process::get().writings().count_failed(written_name(name));
+  count_if_failed(name, file, tries);
   return file;
 }
 
-void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t transfer_list,
-                void** request) {
-  const auto native = [&](hid_t list) {
-    return native_class().file_cls.open(name, flags, list, transfer_list, request);
-  };
+namespace {
+
+// `native` calls native HDF5's H5Fopen with the given file access list.
+template <typename Call>
+void* open_file(const char* name, unsigned flags, hid_t access_list, Call native) {
   if (is_refused("H5Fopen", environment_info().mistake)) return nullptr;
   const SearchScope search(!is_chosen(access_list));
   if (has_default_driver(access_list)) return call_with_driver(access_list, nullptr, native);
   if (name == nullptr || !is_stub_path(name)) return native(access_list);
   return open_stub_with(chosen_driver(access_list), name, flags, access_list, native);
+}
+
+}  // namespace
+
+void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t transfer_list,
+                void** request) {
+  unsigned tries = 0;
+  const auto native = [&](hid_t list) {
+    ++tries;
+    return native_class().file_cls.open(name, flags, list, transfer_list, request);
+  };
+  void* file = open_file(name, flags, access_list, native);
+  if ((flags & H5F_ACC_RDWR) != 0) count_if_failed(name, file, tries);
+  return file;
 }
 
 herr_t file_get(void* file, H5VL_file_get_args_t* arguments, hid_t transfer_list, void** request) {

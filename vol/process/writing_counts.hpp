@@ -49,10 +49,10 @@ class WritingCounts {
   /// The file was written natively, for example because the stage was full. This writing counts, so that the next
   /// captured one does not belong to an earlier step.
   void count_native(const Writing& writing);
-  /// H5Fcreate with H5F_ACC_TRUNC failed under this name. Nobody knows whether it counts as a writing: the program may try
-  /// again, or go on without the file.
+  /// H5Fcreate, or H5Fopen for writing, failed under this name. Nobody knows whether it counts as a writing: the program may
+  /// try again, or go on without the file.
   void count_failed(const WrittenName& name);
-  /// How often such a create of this file has failed in this process, under this name or under another one.
+  /// How often such an attempt has failed for this file in this process, under this name or under another one.
   std::uint64_t failed(const Writing& writing) const;
 
   /// True if next() would return a sequence that the path has already, because of a writing under another name, and a link

@@ -893,7 +893,7 @@ TEST_CASE(
   const auto write = [&](std::uint32_t rank, std::uint64_t sequence,
                          std::optional<std::uint64_t> failed) {
     PartFacts facts = node.facts(rank, {"/d/a.{rank}.h5"}, sequence);
-    facts.failed_creates = failed;
+    facts.failed_attempts = failed;
     node.publish(facts);
   };
   write(0, 0, 0);
@@ -908,7 +908,8 @@ TEST_CASE(
     CHECK(node.of<MarkNative>().size() == 1);
     for (const DrainGroup& group : node.of<DrainGroup>()) {
       CHECK(group.drifted == (group.set.sequence > 0));
-      if (group.set.sequence == 1) CHECK(group.failed_creates == mcr::restart::FailedCreates{0, 1});
+      if (group.set.sequence == 1)
+        CHECK(group.failed_attempts == mcr::restart::FailedAttempts{0, 1});
     }
   }
   SECTION("all ranks failed, or an amendment does not know") {

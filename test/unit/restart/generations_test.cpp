@@ -181,19 +181,19 @@ TEST_CASE("if ranks drifted, or may still write, the names prove nothing") {
 }
 
 TEST_CASE(
-    "once creates have failed in some ranks of a name only, its later writings prove nothing") {
+    "once attempts have failed in some ranks of a name only, its later writings prove nothing") {
   Account before = whole("A", 0, 10).account;
   Account differing = whole("A", 1, 20).account;
   Account later = whole("A", 2, 30).account;
   Account of_other_name = whole("A", 3, 40).account;
   Account of_other_launch = whole("B", 0, 50).account;
-  differing.failed_creates = FailedCreates{0, 1};
-  later.failed_creates = FailedCreates{1, 1};
-  mark_after_failed_creates({{{"A", 0}, &before},
-                             {{"A", 1}, &differing},
-                             {{"A", 2}, &later},
-                             {{"A", 3, "/b"}, &of_other_name},
-                             {{"B", 0}, &of_other_launch}});
+  differing.failed_attempts = FailedAttempts{0, 1};
+  later.failed_attempts = FailedAttempts{1, 1};
+  mark_after_failed_attempts({{{"A", 0}, &before},
+                              {{"A", 1}, &differing},
+                              {{"A", 2}, &later},
+                              {{"A", 3, "/b"}, &of_other_name},
+                              {{"B", 0}, &of_other_launch}});
   CHECK(wholeness(before) == Wholeness::whole);
   CHECK(wholeness(differing) == Wholeness::unknown);
   CHECK(wholeness(later) == Wholeness::unknown);
@@ -201,15 +201,15 @@ TEST_CASE(
   CHECK(wholeness(of_other_launch) == Wholeness::whole);
 }
 
-TEST_CASE("two nodes' containers that know of different numbers of failed creates differ") {
-  std::optional<FailedCreates> known;
+TEST_CASE("two nodes' containers that know of different numbers of failed attempts differ") {
+  std::optional<FailedAttempts> known;
   add(known, {});
   CHECK_FALSE(known);
-  add(known, FailedCreates{1, 1});
+  add(known, FailedAttempts{1, 1});
   add(known, {});  // an amendment
   CHECK_FALSE(known->differ());
-  add(known, FailedCreates{0, 0});
-  CHECK(known == FailedCreates{0, 1});
+  add(known, FailedAttempts{0, 0});
+  CHECK(known == FailedAttempts{0, 1});
   CHECK(known->differ());
 }
 

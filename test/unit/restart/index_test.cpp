@@ -86,16 +86,16 @@ TEST_CASE("the steps of container_dir= upwards are read back, beside the mark of
   CHECK(directory->set.drifted == index.set.drifted);
 }
 
-TEST_CASE("the numbers of failed creates are read back, also those of a bundle") {
+TEST_CASE("the numbers of failed attempts are read back, also those of a bundle") {
   Index index = sample_index(1, 1);
-  index.set.failed_creates =
-      GENERATE(std::optional<FailedCreates>(), FailedCreates{0, 0}, FailedCreates{1, 300});
+  index.set.failed_attempts =
+      GENERATE(std::optional<FailedAttempts>(), FailedAttempts{0, 0}, FailedAttempts{1, 300});
   if (GENERATE(false, true)) index.set.bundled.assign(index.parts.size(), {"a", 1, 2, 3});
   const IndexBytes written = write_index(index);
   const auto directory = read_index_directory(
       ByteSpan(written.bytes).first(written.directory_bytes), written.bytes.size());
   REQUIRE(directory);
-  CHECK(directory->set.failed_creates == index.set.failed_creates);
+  CHECK(directory->set.failed_attempts == index.set.failed_attempts);
   CHECK(directory->set.bundled == index.set.bundled);
 }
 

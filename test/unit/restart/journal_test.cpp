@@ -17,7 +17,7 @@ PartBegin example() {
   begin.directory_device = 2049;
   begin.directory_inode = 1234567890123;
   begin.file_inode = 77;
-  begin.failed_creates = 2;
+  begin.failed_attempts = 2;
   begin.is_by_open_links = true;
   begin.rank = 3;
   begin.rank_count = 8;
@@ -68,7 +68,7 @@ TEST_CASE("a journal is read back as it was written") {
   CHECK(begin.directory_device == 2049);
   CHECK(begin.directory_inode == 1234567890123);
   CHECK(begin.file_inode == 77);
-  CHECK(begin.failed_creates == 2U);
+  CHECK(begin.failed_attempts == 2U);
   CHECK(begin.is_by_open_links);
   CHECK(begin.rank == 3);
   CHECK(begin.rank_count == 8);

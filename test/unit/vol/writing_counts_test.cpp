@@ -135,7 +135,7 @@ TEST_CASE("a relative name belongs to its working directory, whatever that is ca
   CHECK(written_name("/x/y") != written_name("x/y"));
 }
 
-TEST_CASE("failed creates are counted for each file, under all its names", "[counts]") {
+TEST_CASE("failed attempts are counted for each file, under all its names", "[counts]") {
   Writer writer;
   const auto failed = [&](const std::string& name, const std::string& target) {
     return writer.counts.failed(writer.writing(name, target));

@@ -41,19 +41,24 @@ std::string prefix_of(const std::string& container) {
 }
 
 /// Orders the sets, and marks those that drifted, as opens do (restart/sets/generations).
-void follow_sequences(std::vector<StoredSet>& sets) {
+void order_and_mark(std::vector<StoredSet>& sets) {
+  struct Writings {
+    restart::WritingTimes times;
+    restart::WritingAccounts accounts;
+  };
   // This user's sets are those with an own date. Another user's set may name a launch of this user.
-  std::map<std::pair<bool, uid_t>, restart::WritingTimes> by_user;
-  std::map<std::pair<bool, uid_t>, restart::WritingAccounts> accounts_by_user;
+  std::map<std::pair<bool, uid_t>, Writings> by_user;
   for (StoredSet& set : sets) {
     const uid_t owner = set.has_own_date ? ::geteuid() : set.owner;
+    Writings& writings = by_user[{set.has_own_date, owner}];
     const restart::GenerationName name{set.name.launch, set.name.sequence, set.name.masked_name};
-    by_user[{set.has_own_date, owner}][name] = &set.order_ns;
-    accounts_by_user[{set.has_own_date, owner}][name] = &set.account;
+    writings.times[name] = &set.order_ns;
+    writings.accounts[name] = &set.account;
   }
-  for (const auto& [user, times] : by_user) restart::follow_sequences(times);
-  for (const auto& [user, accounts] : accounts_by_user)
-    restart::mark_after_failed_attempts(accounts);
+  for (const auto& [user, writings] : by_user) {
+    restart::follow_sequences(writings.times);
+    restart::mark_after_failed_attempts(writings.accounts);
+  }
 }
 
 /// A container file, and the user to whom it is attributed.
@@ -187,7 +192,7 @@ class FoundSets {
         set.damaged.push_back(path + ", a native file of the set, was replaced or removed");
       all.push_back(std::move(set));
     }
-    follow_sequences(all);
+    order_and_mark(all);
     for (StoredSet& set : all) {
       set.wholeness = wholeness(set.account);
       if (!set.damaged.empty() && set.wholeness == Wholeness::whole)

@@ -242,7 +242,7 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
 /// wrote no file of the set's pattern in this launch, captured or native. In addition, it ended
 /// regularly, or all ranks that did write have gone on to the next set.
 std::vector<std::uint32_t> Decisions::passed_ranks(const Set& set) const {
-  if (set.is_amended || set.is_by_open_links || is_successor_) return {};
+  if (set.is_amended || set.is_by_untrusted_links || is_successor_) return {};
   const Pattern& pattern = patterns_.at(set.pattern);
   std::set<std::uint32_t> ended;
   for (const auto& [presence, rank] : ranks_) {

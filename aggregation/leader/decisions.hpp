@@ -52,8 +52,8 @@ struct RankJoined {
   std::string presence;
   std::uint32_t rank = 0;
 };
-/// The process writes files of a pattern that the leader does not see as such: mcr would otherwise have captured them, or
-/// another user's link leads them elsewhere.
+/// The process writes files of a pattern, but the leader sees no parts of that pattern: the files are native, or another
+/// user's link leads them to other names.
 struct PatternWrittenNatively {
   std::string presence;
   std::string pattern;
@@ -314,10 +314,11 @@ class Decisions {
     bool counted_lone = false;
     bool drifted = false;
     std::optional<restart::FailedAttempts> failed_attempts;
-    bool is_by_open_links = false;  ///< a part is, so no other rank counts as passed
-    bool is_amended = false;        ///< its parts amend a set of another launch
-    bool committed = false;         ///< at least one container is in storage
-    bool is_closed = false;         ///< no further part of this node is expected
+    bool is_by_untrusted_links =
+        false;                ///< another rank's part may lie elsewhere, so no rank passes
+    bool is_amended = false;  ///< its parts amend a set of another launch
+    bool committed = false;   ///< at least one container is in storage
+    bool is_closed = false;   ///< no further part of this node is expected
     Told told;
   };
   struct Pattern {

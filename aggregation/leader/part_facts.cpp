@@ -43,7 +43,7 @@ PartFacts facts_of(const restart::Journal& journal) {
   facts.presence = begin.presence;
   facts.begin_ns = begin.begin_ns;
   facts.failed_attempts = begin.failed_attempts;
-  facts.is_by_open_links = begin.is_by_open_links;
+  facts.is_by_untrusted_links = begin.is_by_untrusted_links;
   facts.set_wait_ms = settings.milliseconds("set_wait");
   facts.group_size = static_cast<std::uint32_t>(settings.count("group_size"));
   facts.keep = static_cast<std::uint32_t>(settings.count("keep"));

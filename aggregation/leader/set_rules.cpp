@@ -51,7 +51,7 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   set.group_size = facts.group_size;
   set.keep = facts.keep;
   set.is_amended |= facts.is_amendment;
-  set.is_by_open_links |= facts.is_by_open_links;
+  set.is_by_untrusted_links |= facts.is_by_untrusted_links;
   if (!part.is_alone) note_failed_attempts(*part.set, set, facts);
   if (facts.begin_ns < set.first_begin_ns) {
     set.first_begin_ns = facts.begin_ns;
@@ -139,8 +139,8 @@ void Decisions::mark_drifted(Set& set) {
 /// So the first set that shows it drifts, and all later ones.
 void Decisions::note_failed_attempts(const SetName& name, Set& set, const PartFacts& facts) {
   if (!facts.failed_attempts || facts.is_amendment || set.writers <= 1) return;
-  restart::add(set.failed_attempts,
-               restart::FailedAttempts{*facts.failed_attempts, *facts.failed_attempts});
+  restart::add_attempts(set.failed_attempts,
+                        restart::FailedAttempts{*facts.failed_attempts, *facts.failed_attempts});
   const std::pair of_name(name.launch, name.masked_name);
   if (set.failed_attempts->differ()) {
     std::uint64_t& first = failures_differ_from_.try_emplace(of_name, name.sequence).first->second;

@@ -175,7 +175,13 @@ void print_note(const Listed& listed) {
   if (!set.passed_ranks.empty()) add(named_ranks(set.passed_ranks) + " wrote nothing");
   if (!set.failed_ranks.empty())
     add(named_ranks(set.failed_ranks) + " ended or died without a file of the set");
-  if (set.drifted) add("a rank began to write the next set before all ranks had finished this one");
+  if (set.failed_attempts && set.failed_attempts->differ()) {
+    add("attempts to write these files failed in some ranks only, so they may be of different "
+        "steps");
+  } else if (set.drifted) {
+    add("a rank began to write the next set before all ranks had finished this one, or attempts to "
+        "write files of an earlier set failed in some ranks only");
+  }
   print_line(stdout, "%s", listed.name.c_str());
   print_line(stdout, "  a supplement without parts of %s, launch %s, sequence %llu: %s",
              set.masked_name.c_str(), set.launch.c_str(),

@@ -244,8 +244,9 @@ bool is_of_a_stranger(const std::string& path, HeldByPath& directories) {
          !(*home)->beside().believes(status.st_uid, ::geteuid());
 }
 
-/// An error if `argument` is a stub to which a link of other users' may lead; or one that other users may write to, and that
-/// leads to containers that lie in no directory above it. Otherwise they could have files of a closed directory unpacked.
+/// An error in two cases. A symbolic link that other users may have made leads to the stub. Or other users may write to the
+/// stub, and it leads to containers in no directory above it. In both cases they could have files of a closed directory
+/// unpacked.
 Result<void> check_stub(const std::string& argument, const std::vector<NamedContainer>& found) {
   const auto there = restart::file_at(AT_FDCWD, argument, restart::Links::followed);
   // What leads to other files was a stub when it was read, whatever others have written into it since.
@@ -253,13 +254,16 @@ Result<void> check_stub(const std::string& argument, const std::vector<NamedCont
   if (!was_stub) return {};
   const std::string path = restart::real_path(argument);
   struct stat directory {};
-  (void)restart::system_calls().fstatat(AT_FDCWD, restart::parent_of(path).c_str(), &directory, 0);
+  if (restart::system_calls().fstatat(AT_FDCWD, restart::parent_of(path).c_str(), &directory, 0) !=
+      0)
+    return restart::system_error("cannot look at the directory of", argument);
   if (!restart::leads_by_trusted_links(argument, restart::FileIdentity(directory),
                                        restart::name_of(path)))
     return Error{Cause::usage,
                  argument +
-                     " leads through a symbolic link that other users may have made, to a file of "
-                     "a set. If that is the set that you want, name " +
+                     " leads to a file of a set through a symbolic link that other users may "
+                     "have made. Nothing was unpacked. If that is the set that you want, "
+                     "name " +
                      path};
   const mode_t mode = there.status.st_mode;
   const bool is_of_own_group =
@@ -388,9 +392,18 @@ void tell_of_missing_ranks(const Containers& containers) {
     account.passed.insert(account.passed.end(), set.passed_ranks.begin(), set.passed_ranks.end());
     for (const auto& record : **container.reader->parts()) account.wrote.insert(record.entry.rank);
     for (const auto& native : set.natives) account.wrote.insert(native.rank);
+    account.drifted |= set.drifted;
+    add_attempts(account.failed_attempts, set.failed_attempts);
   }
   for (const auto& [name, account] : sets) {
     if (restart::wholeness(account) == restart::Wholeness::whole) continue;
+    if (account.wrote.size() + account.passed.size() >= account.rank_count) {
+      print_line(stderr,
+                 "mcr unpack: the files of %s (launch %s, sequence %llu) may be of different steps",
+                 name.masked_name.c_str(), name.launch.c_str(),
+                 static_cast<unsigned long long>(name.sequence));
+      continue;
+    }
     print_line(
         stderr,
         "mcr unpack: %s (launch %s, sequence %llu) is not whole in these containers: %zu of %u "

@@ -61,7 +61,7 @@ struct PartFacts {
   std::string presence;              ///< of the process that writes it
   std::uint64_t begin_ns = 0;
   std::optional<std::uint64_t> failed_attempts;  ///< as PartBegin::failed_attempts
-  bool is_by_open_links = false;                 ///< as PartBegin::is_by_open_links
+  bool is_by_untrusted_links = false;            ///< as PartBegin::is_by_untrusted_links
   std::uint64_t set_wait_ms = 10'000;
   std::uint32_t group_size = 0;  ///< 0: all ranks of the node
   std::uint32_t keep = 0;        ///< number of newest sets that stay in the stage

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "restart/base/access_list.hpp"
+#include "restart/base/mapped_ids.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 
@@ -102,7 +103,7 @@ Result<void> open_as_new(const File& file, const Access& old) {
   mode_t group = group_bits(mode);
   mode_t other = other_bits(mode);
   if (!old.list.empty()) group = other = 0;
-  if (now.st_gid != old.group) group = other = group & other;
+  if (now.st_gid != old.group || is_unmapped_group(old.group)) group = other = group & other;
   return set_mode(file, with(0600, group, other) & ~(present_umask() & 077));
 }
 
@@ -181,7 +182,7 @@ Result<void> give_access(const File& file, const Access& access) {
   mode_t mode = access.mode & 0777;
   Bytes list = access.list;
   const bool has_group =
-      now.st_gid == access.group ||
+      (now.st_gid == access.group && !is_unmapped_group(access.group)) ||
       system_calls().fchown(file.descriptor(), static_cast<uid_t>(-1), access.group) == 0;
   if (!has_group) {
     // The kernel ignores a list whose mask is empty, and the file's own group is another one: members of
@@ -216,6 +217,7 @@ bool is_own_group(gid_t group) {
 }
 
 bool can_have_group(const File& directory, gid_t group) {
+  if (is_unmapped_group(group)) return false;
   if (::geteuid() == 0 || is_own_group(group)) return true;
   const auto status = directory.status();
   return status && (status->st_mode & S_ISGID) != 0 && status->st_gid == group;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "restart/base/mapped_ids.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::restart {
@@ -105,7 +106,9 @@ bool is_ours_alone(const struct stat& status) {
   return status.st_uid == ::geteuid() && !others_may_write(status);
 }
 
-bool is_believed(uid_t writer, uid_t owner) { return writer == owner || writer == 0; }
+bool is_believed(uid_t writer, uid_t owner) {
+  return (writer == owner && !is_unmapped_user(writer)) || writer == 0;
+}
 
 uid_t author_of(const struct stat& file, const struct stat& directory) {
   const bool others_add =
@@ -128,7 +131,7 @@ bool is_own_link(const struct stat& status) {
 bool Beside::believes(uid_t writer, uid_t owner) const {
   if (is_believed(writer, owner)) return true;
   if (are_files_closed_) return false;
-  if (writer == outer_.st_uid) return true;
+  if (writer == outer_.st_uid && !is_unmapped_user(writer)) return true;
   // The writer could put its file into `inner`, which is no more open than `outer`. So the writer
   // may also write to `outer`, and replace files there.
   return is_shared_by_all();

@@ -105,9 +105,10 @@ struct FailedAttempts {
   [[nodiscard]] bool differ() const { return least != greatest; }
   bool operator==(const FailedAttempts&) const = default;
 };
-/// Adds what is known of further parts.
-inline void add(std::optional<FailedAttempts>& known,
-                const std::optional<FailedAttempts>& further) {
+/// Adds what is known of further parts. Nothing: no part tells its number (an amendment, or a part of an earlier build), which
+/// proves nothing.
+inline void add_attempts(std::optional<FailedAttempts>& known,
+                         const std::optional<FailedAttempts>& further) {
   if (!known) {
     known = further;
   } else if (further) {
@@ -144,7 +145,8 @@ struct SetIdentity {
   std::uint64_t begun_ns = 0;
   /// Ranks that wrote earlier sets, and ended or died without this one.
   std::vector<std::uint32_t> failed_ranks;
-  bool drifted = false;  ///< a rank began its next writing before all ranks had finished this one
+  bool drifted =
+      false;  ///< as Account::drifted (restart/sets/generations.hpp), as far as the leader knew
   std::vector<NativeMember> natives;
   /// Orders generations of different launches. Equal to `begun_ns`, unless the node's clock was
   /// behind the times of older sets when the launch began. Zero in containers of earlier builds.

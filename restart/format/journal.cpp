@@ -75,8 +75,8 @@ Result<PartBegin> read_begin(ByteSpan payload) {
   if (reader.remaining() > 0) begin.file_inode = MCR_TRY(reader.varint());
   const std::uint64_t failed = reader.remaining() > 0 ? MCR_TRY(reader.varint()) : 0;
   if (failed > 0) begin.failed_attempts = failed - 1;
-  begin.is_by_open_links =
-      reader.remaining() > 0 && MCR_TRY(reader.varint_at_most(1, "open links")) != 0;
+  begin.is_by_untrusted_links =
+      reader.remaining() > 0 && MCR_TRY(reader.varint_at_most(1, "untrusted links")) != 0;
   return begin;
 }
 
@@ -134,7 +134,7 @@ Bytes write_begin(const PartBegin& begin) {
   writer.text(begin.settings);
   writer.varint(begin.file_inode);
   writer.varint(begin.failed_attempts ? *begin.failed_attempts + 1 : 0);
-  writer.varint(begin.is_by_open_links ? 1 : 0);
+  writer.varint(begin.is_by_untrusted_links ? 1 : 0);
   return write_record(begin_kind, payload);
 }
 

@@ -44,7 +44,7 @@ struct PartBegin {
   /// How often H5Fcreate of this file, or H5Fopen for writing, had failed in the writing process. Nothing: not recorded, as in amendments.
   std::optional<std::uint64_t> failed_attempts;
   /// A symbolic link that other users may have made leads here, so other ranks' files may lie elsewhere.
-  bool is_by_open_links = false;
+  bool is_by_untrusted_links = false;
   /// Not in the file: the writer's clock is behind the kernel's, which gives files their times.
   bool has_slow_clock = false;
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
+#include <limits>
 
 #include "restart/base/file_identity.hpp"
 #include "restart/base/log.hpp"
@@ -496,13 +497,16 @@ class View {
     }
   }
 
-  [[nodiscard]] OpenedFile opened_file() const {
-    OpenedFile file{stub_.rank, stub_.rank_count, path_};
+  [[nodiscard]] OpenedFile opened_file() const { return {stub_.rank, stub_.rank_count, path_}; }
+
+  /// When the container with the stub's part was made, by the clock of its leader's node. If the part is in no container,
+  /// the stub's own time counts.
+  [[nodiscard]] std::uint64_t committed_ns() const {
     for (const Generation& generation : generations_) {
       for (const auto& [path, member] : generation.members)
-        if (member.part == stub_.part) file.committed_ns = member.written_ns;
+        if (member.part == stub_.part) return member.written_ns;
     }
-    return file;
+    return std::numeric_limits<std::uint64_t>::max();
   }
 
   /// Warns, or fails with mix=refuse, if the names show another whole set, too, although the set of the opened file is whole.
@@ -526,9 +530,10 @@ class View {
   Result<void> look_at_next_rank() const {
     if (!generations_.empty() && numbers_of(generations_.front()).size() < 2) return {};
     const std::uint32_t ranks = is_launch() ? opener_.rank_count : stub_.rank_count;
-    const std::string path =
-        newer_native_file(opened_file(), ranks, here_.masked_name, here_.place.owner,
-                          where_notes_are_found(), present_);
+    OpenedFile own = opened_file();
+    own.committed_ns = committed_ns();
+    const std::string path = newer_native_file(own, ranks, here_.masked_name, here_.place.owner,
+                                               where_notes_are_found(), present_);
     if (path.empty()) return {};
     const std::string text = path + " was written natively after the set " + here_.masked_name +
                              " (launch " + stub_.launch + ", sequence " +

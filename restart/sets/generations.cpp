@@ -46,7 +46,7 @@ void date_staged(std::vector<Generation>& generations) {
   }
 }
 
-/// Changes the times so that is_older() holds.
+/// Changes the times so that is_older() holds, and marks the generations after failed attempts.
 void put_in_order(std::vector<Generation>& generations) {
   date_staged(generations);
   // Another user's container may name a launch of this user, but must not change the times of that
@@ -64,6 +64,7 @@ void put_in_order(std::vector<Generation>& generations) {
   follow_sequences(own);
   follow_sequences(others);
   follow_sequences(staged);
+  // Writings that left no container (native files with notes) come after those that did.
   mark_after_failed_attempts(own_accounts);
   mark_after_failed_attempts(other_accounts);
 }
@@ -304,6 +305,10 @@ bool may_change(const Choice& choice, const Question& question, bool is_certain)
   // newest set's launch live, no decision is made.
   if (choice.kind == Choice::Kind::as_it_is || stages.living.contains(choice.newest.launch))
     return false;
+  // All names show the newest set, and it has drifted, which no commit takes back.
+  if (choice.kind == Choice::Kind::unknown && choice.missing == 0 &&
+      find(question.generations, choice.newest) != nullptr)
+    return false;
   if (stages.drains) return true;
   // A lost part could change the choice, with one exception: no commit can make the newest set
   // whole, and no other set lies between it and the given set.
@@ -351,7 +356,9 @@ Choice choose_now(const Question& question, Evidence& evidence) {
 
 Wholeness wholeness(const Account& account) {
   if (account.is_of_one_file) return account.wrote.empty() ? Wholeness::unknown : Wholeness::whole;
-  if (account.drifted) return Wholeness::unknown;  // the set's parts may belong to different steps
+  // The set's parts may belong to different steps.
+  if (account.drifted || (account.failed_attempts && account.failed_attempts->differ()))
+    return Wholeness::unknown;
   std::vector<std::uint32_t> accounted = account.passed;
   accounted.insert(accounted.end(), account.wrote.begin(), account.wrote.end());
   accounted = in_order(std::move(accounted), account.rank_count);

@@ -54,7 +54,9 @@ struct Account {
   // container of some MiB may list millions of ranks, which need ten times the memory in a std::set.
   std::vector<std::uint32_t> passed;  ///< known to have had nothing to write
   std::vector<std::uint32_t> failed;  ///< wrote earlier sets, and ended or died without this one
-  bool drifted = false;  ///< a rank began its next writing before all ranks had finished this one
+  /// Its parts may belong to different steps: a rank began its next writing too early, or attempts to write failed in some
+  /// ranks only.
+  bool drifted = false;
   bool is_of_one_file = false;  ///< a set of one file, whichever rank wrote it (masked_name.hpp)
   std::optional<FailedAttempts> failed_attempts = {};
 };

@@ -84,12 +84,23 @@ class FoundGenerations {
                  if (bundle && bundles_ == bundle->pattern) add_bundle(name);
                });
     }
+    mark_drifted();
     std::vector<Generation> found;
     for (auto& [name, generation] : by_name_) found.push_back(std::move(generation));
     return found;
   }
 
  private:
+  /// Another user's container may name a launch of this user, but must not say that its sets have drifted.
+  void mark_drifted() {
+    WritingAccounts own;
+    WritingAccounts others;
+    for (auto& [name, generation] : by_name_)
+      (generation.has_own_date ? own : others)[name] = &generation.account;
+    mark_after_failed_attempts(own);
+    mark_after_failed_attempts(others);
+  }
+
   template <typename Take>
   void for_each(const std::string& prefix, Take take) {
     const auto names = look_.containers(directory_, prefix);
@@ -248,7 +259,7 @@ void account_for(Account& account, const SetShare& share) {
   account.passed.insert(account.passed.end(), set.passed_ranks.begin(), set.passed_ranks.end());
   account.failed.insert(account.failed.end(), set.failed_ranks.begin(), set.failed_ranks.end());
   account.drifted |= set.drifted;
-  add(account.failed_attempts, set.failed_attempts);
+  add_attempts(account.failed_attempts, set.failed_attempts);
   for (const PartRecord* record : share.parts) account.wrote.insert(record->entry.rank);
   for (const NativeMember& native : set.natives) account.wrote.insert(native.rank);
 }

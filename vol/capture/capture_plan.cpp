@@ -11,6 +11,7 @@
 #include "restart/base/attributes.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/mapped_ids.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/mask_words.hpp"
@@ -61,7 +62,7 @@ bool is_mount_point(const ResolvedPath& place) {
 // file is writable is found out when it is opened.
 bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
-  return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+  return S_ISREG(status.st_mode) && status.st_uid == geteuid() && !restart::is_unmapped(status) &&
          restart::can_have_group(*place.home, status.st_gid) &&
          has_one_name(place, container_dir) && !is_mount_point(place) &&
          faccessat(place.home->descriptor(), ".", W_OK | X_OK, 0) == 0;
@@ -78,14 +79,27 @@ bool is_below(const std::string& path, const std::string& directory) {
          path[directory.size()] == '/';
 }
 
-// Returns why containers of that name may not be put into their directory; nothing if they may. `files` is the directory of the
-// file.
+// Returns why a container in `base` cannot be given the access of files in `directory`, which is `base` or lies below it:
+// not all owners and groups on the way are known. Nothing if they are.
+std::optional<std::string> unmapped_on_the_way(std::string directory, const std::string& base) {
+  if (restart::are_all_ids_mapped()) return std::nullopt;
+  for (;; directory = restart::parent_of(directory)) {
+    struct stat status {};
+    if (::stat(directory.c_str(), &status) != 0 || restart::is_unmapped(status))
+      return "owner or group of " + directory +
+             " is not known in this user namespace, so a container cannot get the same access";
+    if (directory.size() <= base.size() || directory == "/") return std::nullopt;
+  }
+}
+
+// Returns why containers of that name may not be put into their directory; nothing if they may. `place`: of the file.
 std::optional<std::string> refusal_of(const std::string& masked_name, const std::string& launch,
                                       const restart::Settings& settings,
-                                      const restart::File& files) {
+                                      const ResolvedPath& place) {
   const std::string_view container_dir = settings.text("container_dir");
-  return restart::refusal_of_containers(
-      restart::container_name(masked_name, container_dir, launch, 0).base, container_dir, files);
+  const std::string base = restart::container_name(masked_name, container_dir, launch, 0).base;
+  if (auto why = unmapped_on_the_way(place.directory, base)) return why;
+  return restart::refusal_of_containers(base, container_dir, *place.home);
 }
 
 // Removes the names whose containers may not be put into their directory: with /gpfs1/run/c.1.h5 of rank 1, the 1 of
@@ -94,10 +108,10 @@ std::optional<std::string> refusal_of(const std::string& masked_name, const std:
 std::optional<std::string> leave_usable_names(std::vector<std::string>& masked_names,
                                               const std::string& launch,
                                               const restart::Settings& settings,
-                                              const restart::File& files) {
+                                              const ResolvedPath& place) {
   std::optional<std::string> first_refusal;
   std::erase_if(masked_names, [&](const std::string& masked_name) {
-    auto why = refusal_of(masked_name, launch, settings, files);
+    auto why = refusal_of(masked_name, launch, settings, place);
     const bool is_refused = why.has_value();
     if (is_refused && !first_refusal) first_refusal = std::move(why);
     return is_refused;
@@ -152,6 +166,14 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   const restart::Settings& settings = *plan.settings;
   plan.place = std::move(*place);
   plan.path_as_passed = name;
+  plan.writing = writing_of(name, plan.place);
+  const restart::Launcher launcher = process.launcher(settings);
+  const NameQuestion question{settings.text("files"), name, plan.place.path, launcher.rank,
+                              launcher.rank_count};
+  // Also if the file is native. If the stage is entered only now, tell_of_led_away() comes below.
+  const bool is_led = !plan.writing.is_by_trusted_links;
+  JobStage* const entered = is_led ? process.entered_stage(settings, launcher) : nullptr;
+  if (entered != nullptr && launcher.rank_count > 1) tell_of_led_away(*entered, question);
   // Natively H5F_ACC_EXCL follows no link, not even one to a file that does not exist.
   if (exclusive && (plan.place.status || plan.place.is_linked))
     return native(NativeReason::not_replaceable, "a file or link exists already at the path");
@@ -162,7 +184,6 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
                   "link, in a directory that may be written to, or it is a mount point");
   }
 
-  plan.writing = writing_of(name, plan.place);
   if (process.writings().would_repeat(plan.writing))
     return native(
         NativeReason::path,
@@ -180,9 +201,6 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   if (has_mask_word(plan.place.path))
     return native(NativeReason::path, "its path has {rank} or {part} in it");
 
-  const restart::Launcher launcher = process.launcher(settings);
-  const NameQuestion question{settings.text("files"), name, plan.place.path, launcher.rank,
-                              launcher.rank_count};
   CapturedNames captured = captured_names(question);
   plan.masked_names = std::move(captured.masked_names);
   const std::string family = restart::pattern_of(plan.place.path);
@@ -209,7 +227,7 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   // Check the directories before the stage is entered, because no leader would clean up the stage
   // after a refusal.
   if (const auto why =
-          leave_usable_names(plan.masked_names, *launcher.launch, settings, *plan.place.home)) {
+          leave_usable_names(plan.masked_names, *launcher.launch, settings, plan.place)) {
     warn_once_in_job(launcher, "no place for containers", "files are written natively: " + *why);
     return native(NativeReason::no_place, *why);
   }
@@ -220,7 +238,7 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   }
   plan.stage = *stage;
   JobStage& job = *plan.stage;
-  if (!plan.writing.is_by_trusted_links && launcher.rank_count > 1) tell_of_led_away(job, question);
+  if (is_led && launcher.rank_count > 1) tell_of_led_away(job, question);
   const auto native_in_set = [&](NativeReason reason, std::string_view why) {
     tell_of_native(job, plan.masked_names);
     return native(reason, why);

@@ -23,20 +23,23 @@ void tell_of_native(JobStage& job, const std::vector<std::string>& masked_names)
 }
 
 void tell_of_led_away(JobStage& job, const NameQuestion& file) {
-  // The link may be the last component, or one of those before it that tell the rank.
-  constexpr std::size_t most_components = 4;
+  // Any component that the program named may be the link. Names deeper than this are rare, and each costs a realpath().
+  constexpr std::size_t most_components = 8;
   std::string at(file.path_as_passed);
   std::string tail;
-  for (std::size_t i = 0; i < most_components && !at.empty() && at != "/"; ++i) {
+  for (std::size_t i = 0; i < most_components; ++i) {
     const std::string last = restart::name_of(at);
     if (last == "..") return;
     if (!last.empty() && last != ".") tail = "/" + last + tail;
     at = restart::parent_of(at);
-    const std::string path = restart::real_path(at) + tail;
-    if (path == file.path || path == tail) continue;
-    NameQuestion without_link = file;
-    without_link.path = path;
-    tell_of_native(job, captured_names(without_link).masked_names);
+    const std::string directory = restart::real_path(at);
+    const std::string path = (directory == "/" ? "" : directory) + tail;
+    if (!directory.empty() && path != file.path) {
+      NameQuestion without_link = file;
+      without_link.path = path;
+      tell_of_native(job, captured_names(without_link).masked_names);
+    }
+    if (at == "." || at == "/") return;
   }
 }
 

@@ -64,7 +64,7 @@ restart::PartBegin begin_part(const CapturePlan& plan, const struct stat& status
                    : next;
   });
   begin.failed_attempts = Process::get().writings().failed(plan.writing);
-  begin.is_by_open_links = !plan.writing.is_by_trusted_links;
+  begin.is_by_untrusted_links = !plan.writing.is_by_trusted_links;
   begin.presence = plan.stage->presence.name;
   begin.mode = status.st_mode & 0777;
   begin.begin_ns = realtime_ns();

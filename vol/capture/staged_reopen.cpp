@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "restart/base/attributes.hpp"
+#include "restart/base/mapped_ids.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
@@ -182,6 +183,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   // user's parts and sets.
   if (status.st_uid != geteuid())
     return Error{Cause::system, "its stub belongs to another user", EPERM};
+  if (restart::is_unmapped(status) || restart::is_unmapped(place.directory_status))
+    return Error{Cause::system, "its owner or group is not known in this user namespace", EPERM};
   if (is_copy(stub, place, *launcher.launch))
     return Error{Cause::system, "it was copied or moved from " + stub.path, EXDEV};
   if (!leads_above(stub, place, part.settings->text("container_dir")))

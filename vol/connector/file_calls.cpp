@@ -107,8 +107,8 @@ bool has_user_block(hid_t create_list) {
   return hdf5.H5Pget_userblock(create_list, &bytes) >= 0 && bytes > 0;
 }
 
-// Counts an attempt to write that failed. If native HDF5 tried twice (call_with_driver), the first try failed; our driver
-// has not seen the file of the second one.
+// Counts a failed attempt to write. A second try (call_with_driver) that succeeds still counts as failed: our driver has not
+// seen that file, so no sequence counts it.
 void count_if_failed(const char* name, const void* file, unsigned tries) {
   if ((file == nullptr || tries > 1) && name != nullptr)
     Process::get().writings().count_failed(written_name(name));

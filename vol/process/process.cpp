@@ -28,6 +28,11 @@ namespace mcr::vol {
 
 namespace {
 
+std::string stage_key(const restart::Settings& settings, const restart::Launcher& launcher) {
+  return std::string(settings.text("stage")) + '\n' + launcher.node + '\n' +
+         launcher.launch.value_or("");
+}
+
 // Storage without a destructor; `made` is set once the object is constructed.
 alignas(Process) constinit std::byte storage[sizeof(Process)]{};
 constinit std::atomic<Process*> made{nullptr};
@@ -201,11 +206,18 @@ restart::Launcher Process::known_launcher(const restart::Settings& settings) {
   return launchers_[key] = restart::find_launcher(overrides);
 }
 
+JobStage* Process::entered_stage(const restart::Settings& settings,
+                                 const restart::Launcher& launcher) {
+  const std::lock_guard lock(mutex_);
+  const auto known = stages_.find(stage_key(settings, launcher));
+  return known == stages_.end() ? nullptr : known->second.get();
+}
+
 Result<JobStage*> Process::job_stage(const restart::Settings& settings,
                                      const restart::Launcher& launcher) {
   const std::lock_guard lock(mutex_);
   const std::string path(settings.text("stage"));
-  const std::string key = path + '\n' + launcher.node + '\n' + launcher.launch.value_or("");
+  const std::string key = stage_key(settings, launcher);
   if (const auto known = stages_.find(key); known != stages_.end()) {
     MCR_TRY(stay_entered(*known->second));
     return known->second.get();

@@ -112,6 +112,9 @@ class Process {
   /// final; only a locked stage is tried again, in a launch of one rank.
   Result<JobStage*> job_stage(const restart::Settings& settings, const restart::Launcher& launcher);
 
+  /// The stage if it was entered already, else null.
+  JobStage* entered_stage(const restart::Settings& settings, const restart::Launcher& launcher);
+
   WritingCounts& writings() { return writings_; }
   /// True if durable_every= asks for a durable close of the file that is created now.
   bool is_durable_turn(const std::string& pattern, const restart::Settings& settings);

@@ -761,7 +761,7 @@ TEST_CASE("no rank passed in a set to which another user's link may have led") {
   node.tell(RankEnded{"p2"});
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     PartFacts facts = node.facts(rank, {"/d/a.{rank}.h5"});
-    facts.is_by_open_links = rank == 1;
+    facts.is_by_untrusted_links = rank == 1;
     node.publish(facts);
   }
   node.wait(20'000);
@@ -906,11 +906,14 @@ TEST_CASE(
     write(0, 1, 1);
     node.wait(20'000);
     CHECK(node.of<MarkNative>().size() == 1);
+    std::set<std::uint64_t> sequences;
     for (const DrainGroup& group : node.of<DrainGroup>()) {
+      sequences.insert(group.set.sequence);
       CHECK(group.drifted == (group.set.sequence > 0));
       if (group.set.sequence == 1)
         CHECK(group.failed_attempts == mcr::restart::FailedAttempts{0, 1});
     }
+    CHECK(sequences == std::set<std::uint64_t>{0, 1, 2});
   }
   SECTION("all ranks failed, or an amendment does not know") {
     write(0, 1, 1);

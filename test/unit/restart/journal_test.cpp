@@ -18,7 +18,7 @@ PartBegin example() {
   begin.directory_inode = 1234567890123;
   begin.file_inode = 77;
   begin.failed_attempts = 2;
-  begin.is_by_open_links = true;
+  begin.is_by_untrusted_links = true;
   begin.rank = 3;
   begin.rank_count = 8;
   begin.local_rank_count = 4;
@@ -69,7 +69,7 @@ TEST_CASE("a journal is read back as it was written") {
   CHECK(begin.directory_inode == 1234567890123);
   CHECK(begin.file_inode == 77);
   CHECK(begin.failed_attempts == 2U);
-  CHECK(begin.is_by_open_links);
+  CHECK(begin.is_by_untrusted_links);
   CHECK(begin.rank == 3);
   CHECK(begin.rank_count == 8);
   CHECK(begin.local_rank_count == 4);

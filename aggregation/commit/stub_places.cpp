@@ -55,13 +55,22 @@ bool is_last_directory(const PartBegin& begin, const StubHandles::Found& removed
   return path != parent_of(begin.path) && !restart::is_gone_or_made_after(path, removed.removed_ns);
 }
 
+/// True if another directory, which is older than the part, lies at the path of the directory in which the part was begun: the
+/// directories were exchanged. (The program may have removed its directory and made another one since.)
+bool was_exchanged(const PartBegin& begin) {
+  const std::string path = parent_of(begin.path);
+  return !is_gone(path) && !is_directory_of(begin, path) &&
+         !restart::is_gone_or_made_after(path, begin.begin_for_files_ns());
+}
+
 /// True if the base that follows from the parts' names still is the directory that it was when the
 /// part was begun.
 bool is_base_there(const PlaceByNames& names) {
   const ContainerName& where = names.where;
   return where.depth == 0
              ? is_directory_of(names.begin, where.base)
-             : !restart::is_gone_or_made_after(where.base, names.begin.begin_for_files_ns());
+             : !was_exchanged(names.begin) &&
+                   !restart::is_gone_or_made_after(where.base, names.begin.begin_for_files_ns());
 }
 
 /// Returns the nearest directory above `path` that is older than the part, and that no other user can take away.

@@ -8,9 +8,11 @@
 namespace mcr::restart {
 namespace {
 
-/// Returns the overflow id if the map does not contain it; nothing if all ids have a number of their own. A line of the map:
-/// first id in the namespace, first id outside, how many.
+/// Returns the overflow id if the map leaves out any id; nothing if all ids have a number of their own. A map may give the overflow
+/// id to one user too (rootless podman does); it then still stands for others. A line of the map: first id in the namespace,
+/// first id outside, how many.
 std::optional<std::uint32_t> overflow_id(const char* map, const char* overflow) {
+  constexpr std::uint64_t all_ids = 0xffffffff;
   // One read() each: a file of /proc/sys gives nothing more at a second one.
   std::uint64_t id = 65534;
   std::ifstream(overflow) >> id;
@@ -18,13 +20,11 @@ std::optional<std::uint32_t> overflow_id(const char* map, const char* overflow) 
   std::uint64_t first = 0;
   std::uint64_t outside = 0;
   std::uint64_t count = 0;
-  bool has_line = false;
-  while (lines >> first >> outside >> count) {
-    has_line = true;
-    if (first <= id && id < first + count) return std::nullopt;
-  }
+  std::uint64_t mapped = 0;
+  while (lines >> first >> outside >> count) mapped += count;
   // Without a map (a kernel without user namespaces, or no /proc) nothing can be said against the ids.
-  return has_line ? std::optional(static_cast<std::uint32_t>(id)) : std::nullopt;
+  const bool is_partial = mapped > 0 && mapped < all_ids;
+  return is_partial ? std::optional(static_cast<std::uint32_t>(id)) : std::nullopt;
 }
 
 std::optional<std::uint32_t> overflow_user() {

@@ -56,6 +56,14 @@ bool is_mount_point(const ResolvedPath& place) {
          (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
+// True if the file's access list may name users or groups that this user namespace does not map. The new file could not get
+// the list, and a later chmod would let in whom the list keeps out.
+bool may_lose_its_list(const ResolvedPath& place) {
+  if (restart::are_all_ids_mapped()) return false;
+  const auto file = place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  return !file || restart::has_access_list(*file);
+}
+
 // True if the existing file may be replaced by a new one. Native HDF5 would write into the old
 // file, and the program must not notice a difference. So the file must be regular, this user's,
 // with one name, of a group to which the new file can be given, in a directory that allows renames. Whether the
@@ -65,7 +73,7 @@ bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
   return S_ISREG(status.st_mode) && status.st_uid == geteuid() && !restart::is_unmapped(status) &&
          restart::can_have_group(*place.home, status.st_gid) &&
          has_one_name(place, container_dir) && !is_mount_point(place) &&
-         faccessat(place.home->descriptor(), ".", W_OK | X_OK, 0) == 0;
+         !may_lose_its_list(place) && faccessat(place.home->descriptor(), ".", W_OK | X_OK, 0) == 0;
 }
 
 // True if the path itself contains a mask word: its masked name would be ambiguous.

@@ -314,8 +314,8 @@ class Decisions {
     bool counted_lone = false;
     bool drifted = false;
     std::optional<restart::FailedAttempts> failed_attempts;
-    bool is_by_untrusted_links =
-        false;                ///< another rank's part may lie elsewhere, so no rank passes
+    /// Another rank's part may lie elsewhere, so no rank passes.
+    bool is_by_untrusted_links = false;
     bool is_amended = false;  ///< its parts amend a set of another launch
     bool committed = false;   ///< at least one container is in storage
     bool is_closed = false;   ///< no further part of this node is expected

@@ -38,6 +38,7 @@
 #include "restart/container/frame_decoding.hpp"
 #include "restart/container/unpack.hpp"
 #include "restart/sets/generations.hpp"
+#include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
@@ -387,17 +388,12 @@ void tell_of_missing_ranks(const Containers& containers) {
   for (const Container& container : containers) {
     const restart::SetIdentity& set = container.reader->set();
     if (!set.bundled.empty() || is_of_one_file(set)) continue;
-    restart::Account& account = sets[{set.launch, set.sequence, set.masked_name}];
-    account.rank_count = set.rank_count;
-    account.passed.insert(account.passed.end(), set.passed_ranks.begin(), set.passed_ranks.end());
-    for (const auto& record : **container.reader->parts()) account.wrote.insert(record.entry.rank);
-    for (const auto& native : set.natives) account.wrote.insert(native.rank);
-    account.drifted |= set.drifted;
-    add_attempts(account.failed_attempts, set.failed_attempts);
+    for (const auto& share : restart::shares_of(*container.reader).value_or({}))
+      restart::account_for(sets[{set.launch, set.sequence, set.masked_name}], share);
   }
   for (const auto& [name, account] : sets) {
     if (restart::wholeness(account) == restart::Wholeness::whole) continue;
-    if (account.wrote.size() + account.passed.size() >= account.rank_count) {
+    if (account.has_drifted()) {
       print_line(stderr,
                  "mcr unpack: the files of %s (launch %s, sequence %llu) may be of different steps",
                  name.masked_name.c_str(), name.launch.c_str(),

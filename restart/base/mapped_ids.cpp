@@ -8,9 +8,9 @@
 namespace mcr::restart {
 namespace {
 
-/// Returns the overflow id if the map leaves out any id; nothing if all ids have a number of their own. A map may give the overflow
-/// id to one user too (rootless podman does); it then still stands for others. A line of the map: first id in the namespace,
-/// first id outside, how many.
+/// Returns the overflow id if the map leaves out any id; nothing if all ids have a number of their own. A map may give the
+/// overflow id to one user too (rootless podman does). It then still stands for others. A line of the map: first id in the
+/// namespace, first id outside, how many.
 std::optional<std::uint32_t> overflow_id(const char* map, const char* overflow) {
   constexpr std::uint64_t all_ids = 0xffffffff;
   // One read() each: a file of /proc/sys gives nothing more at a second one.

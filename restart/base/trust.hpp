@@ -132,8 +132,8 @@ class Beside {
   /// True if every user who may write to `inner` may also write to `outer`. If `outer` is sticky, other users
   /// can add files to it but replace none. Then only the owner of `inner` may write to `inner`.
   [[nodiscard]] bool is_no_more_open() const;
-  /// False if `inner` can be listed or entered by users who may enter `outer` but not list it: names in `inner` tell the
-  /// names of files in `outer`.
+  /// False if some users may enter `outer` but not list it, and may list or enter `inner`. Names in `inner` would tell them
+  /// the names of files in `outer`.
   [[nodiscard]] bool is_no_more_listed() const;
   /// True if all users who have rights to `inner`, beside its owner, may enter `outer`.
   [[nodiscard]] bool lets_all_enter() const { return lets_all_enter_; }

@@ -145,8 +145,7 @@ struct SetIdentity {
   std::uint64_t begun_ns = 0;
   /// Ranks that wrote earlier sets, and ended or died without this one.
   std::vector<std::uint32_t> failed_ranks;
-  bool drifted =
-      false;  ///< as Account::drifted (restart/sets/generations.hpp), as far as the leader knew
+  bool drifted = false;  ///< as Account::drifted (restart/sets), as far as the leader knew
   std::vector<NativeMember> natives;
   /// Orders generations of different launches. Equal to `begun_ns`, unless the node's clock was
   /// behind the times of older sets when the launch began. Zero in containers of earlier builds.

@@ -126,8 +126,7 @@ std::string MixText::what_is_not_known(const Choice& choice) const {
   const Generation* const newest = generation(choice.newest);
   if (newest != nullptr && newest->account.drifted)
     return "its files may be of different steps: ranks did not wait for one another, or attempts "
-           "to "
-           "open a file for writing failed in some ranks only";
+           "to open a file for writing failed in some ranks only";
   if (choice.missing == 0)
     return "neither a container nor this node's stage is known to have parts of it";
   if (by_part_)

@@ -46,7 +46,7 @@ void date_staged(std::vector<Generation>& generations) {
   }
 }
 
-/// Changes the times so that is_older() holds, and marks the generations after failed attempts.
+/// Changes the times so that is_older() holds.
 void put_in_order(std::vector<Generation>& generations) {
   date_staged(generations);
   // Another user's container may name a launch of this user, but must not change the times of that
@@ -54,19 +54,13 @@ void put_in_order(std::vector<Generation>& generations) {
   WritingTimes own;
   WritingTimes others;
   WritingTimes staged;
-  WritingAccounts own_accounts;
-  WritingAccounts other_accounts;
   for (Generation& it : generations) {
     (it.has_own_date ? own : others)[it.name] = &it.order_ns;
-    (it.has_own_date ? own_accounts : other_accounts)[it.name] = &it.account;
     staged[it.name] = &it.staged_order_ns;
   }
   follow_sequences(own);
   follow_sequences(others);
   follow_sequences(staged);
-  // Writings that left no container (native files with notes) come after those that did.
-  mark_after_failed_attempts(own_accounts);
-  mark_after_failed_attempts(other_accounts);
 }
 
 /// Returns the newest generation that the opened stub, or a stub at a present name, belongs to.
@@ -305,10 +299,9 @@ bool may_change(const Choice& choice, const Question& question, bool is_certain)
   // newest set's launch live, no decision is made.
   if (choice.kind == Choice::Kind::as_it_is || stages.living.contains(choice.newest.launch))
     return false;
-  // All names show the newest set, and it has drifted, which no commit takes back.
-  if (choice.kind == Choice::Kind::unknown && choice.missing == 0 &&
-      find(question.generations, choice.newest) != nullptr)
-    return false;
+  // All names show the newest set, and no commit takes back that it has drifted.
+  const Generation* const newest = find(question.generations, choice.newest);
+  if (newest != nullptr && newest->account.drifted && choice.missing == 0) return false;
   if (stages.drains) return true;
   // A lost part could change the choice, with one exception: no commit can make the newest set
   // whole, and no other set lies between it and the given set.
@@ -356,9 +349,7 @@ Choice choose_now(const Question& question, Evidence& evidence) {
 
 Wholeness wholeness(const Account& account) {
   if (account.is_of_one_file) return account.wrote.empty() ? Wholeness::unknown : Wholeness::whole;
-  // The set's parts may belong to different steps.
-  if (account.drifted || (account.failed_attempts && account.failed_attempts->differ()))
-    return Wholeness::unknown;
+  if (account.has_drifted()) return Wholeness::unknown;
   std::vector<std::uint32_t> accounted = account.passed;
   accounted.insert(accounted.end(), account.wrote.begin(), account.wrote.end());
   accounted = in_order(std::move(accounted), account.rank_count);
@@ -397,6 +388,14 @@ void mark_after_failed_attempts(const WritingAccounts& accounts) {
   }
 }
 
+void mark_after_failed_attempts(std::vector<Generation>& generations) {
+  WritingAccounts own;
+  WritingAccounts others;
+  for (Generation& it : generations) (it.has_own_date ? own : others)[it.name] = &it.account;
+  mark_after_failed_attempts(own);
+  mark_after_failed_attempts(others);
+}
+
 FileNumber number_of(const Member& member, const std::string& masked_name) {
   if (!is_numbered_by_part(masked_name)) return member.rank;
   const auto components =
@@ -413,6 +412,8 @@ std::set<FileNumber> numbers_of(const Generation& generation) {
 
 Choice choose_generation(Question question) {
   put_in_order(question.generations);
+  // Writings without a container (native files with notes) come after those that have one.
+  mark_after_failed_attempts(question.generations);
   Evidence evidence;
   Choice choice = choose_now(question, evidence);
   choice.may_change = may_change(choice, question, evidence.is_certain);

@@ -54,11 +54,15 @@ struct Account {
   // container of some MiB may list millions of ranks, which need ten times the memory in a std::set.
   std::vector<std::uint32_t> passed;  ///< known to have had nothing to write
   std::vector<std::uint32_t> failed;  ///< wrote earlier sets, and ended or died without this one
-  /// Its parts may belong to different steps: a rank began its next writing too early, or attempts to write failed in some
-  /// ranks only.
+  /// A rank began its next writing too early, or attempts to write this set or an earlier one failed in some ranks only.
   bool drifted = false;
   bool is_of_one_file = false;  ///< a set of one file, whichever rank wrote it (masked_name.hpp)
   std::optional<FailedAttempts> failed_attempts = {};
+
+  /// Its parts may belong to different steps.
+  [[nodiscard]] bool has_drifted() const {
+    return drifted || (failed_attempts && failed_attempts->differ());
+  }
 };
 Wholeness wholeness(const Account& account);
 
@@ -122,6 +126,8 @@ void follow_sequences(const WritingTimes& times);
 /// from then on. So the first writing that shows it, and all later ones of the name and launch, count as drifted.
 using WritingAccounts = std::map<GenerationName, Account*>;
 void mark_after_failed_attempts(const WritingAccounts& accounts);
+/// The same. Another user's container may name a launch of this user, but does not say that its writings have drifted.
+void mark_after_failed_attempts(std::vector<Generation>& generations);
 
 /// What tells the files of a set apart: the rank or, if the masked name has {part}, the number there.
 using FileNumber = std::uint64_t;

@@ -84,23 +84,13 @@ class FoundGenerations {
                  if (bundle && bundles_ == bundle->pattern) add_bundle(name);
                });
     }
-    mark_drifted();
     std::vector<Generation> found;
     for (auto& [name, generation] : by_name_) found.push_back(std::move(generation));
+    mark_after_failed_attempts(found);
     return found;
   }
 
  private:
-  /// Another user's container may name a launch of this user, but must not say that its sets have drifted.
-  void mark_drifted() {
-    WritingAccounts own;
-    WritingAccounts others;
-    for (auto& [name, generation] : by_name_)
-      (generation.has_own_date ? own : others)[name] = &generation.account;
-    mark_after_failed_attempts(own);
-    mark_after_failed_attempts(others);
-  }
-
   template <typename Take>
   void for_each(const std::string& prefix, Take take) {
     const auto names = look_.containers(directory_, prefix);

@@ -246,7 +246,7 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   }
   plan.stage = *stage;
   JobStage& job = *plan.stage;
-  if (is_led && launcher.rank_count > 1) tell_of_led_away(job, question);
+  if (is_led && entered == nullptr && launcher.rank_count > 1) tell_of_led_away(job, question);
   const auto native_in_set = [&](NativeReason reason, std::string_view why) {
     tell_of_native(job, plan.masked_names);
     return native(reason, why);

@@ -153,6 +153,16 @@ void* create_file(const char* name, unsigned flags, hid_t create_list, hid_t acc
   return create(decision->plan ? &*decision->plan : nullptr, decision->why_native);
 }
 
+// `native` calls native HDF5's H5Fopen with the given file access list.
+template <typename Call>
+void* open_file(const char* name, unsigned flags, hid_t access_list, Call native) {
+  if (is_refused("H5Fopen", environment_info().mistake)) return nullptr;
+  const SearchScope search(!is_chosen(access_list));
+  if (has_default_driver(access_list)) return call_with_driver(access_list, nullptr, native);
+  if (name == nullptr || !is_stub_path(name)) return native(access_list);
+  return open_stub_with(chosen_driver(access_list), name, flags, access_list, native);
+}
+
 }  // namespace
 
 void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t access_list,
@@ -166,20 +176,6 @@ void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t acc
   count_if_failed(name, file, tries);
   return file;
 }
-
-namespace {
-
-// `native` calls native HDF5's H5Fopen with the given file access list.
-template <typename Call>
-void* open_file(const char* name, unsigned flags, hid_t access_list, Call native) {
-  if (is_refused("H5Fopen", environment_info().mistake)) return nullptr;
-  const SearchScope search(!is_chosen(access_list));
-  if (has_default_driver(access_list)) return call_with_driver(access_list, nullptr, native);
-  if (name == nullptr || !is_stub_path(name)) return native(access_list);
-  return open_stub_with(chosen_driver(access_list), name, flags, access_list, native);
-}
-
-}  // namespace
 
 void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t transfer_list,
                 void** request) {

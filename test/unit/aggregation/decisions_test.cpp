@@ -915,6 +915,17 @@ TEST_CASE(
     }
     CHECK(sequences == std::set<std::uint64_t>{0, 1, 2});
   }
+  SECTION("the numbers differ in one set and are equal in the next") {
+    write(0, 1, 1);
+    write(1, 1, 0);
+    node.wait(20'000);
+    write(0, 2, 1);
+    write(1, 2, 1);
+    node.wait(20'000);
+    REQUIRE(node.of<DrainGroup>().size() == 3);
+    CHECK(node.of<DrainGroup>()[2].set.sequence == 2);
+    CHECK(node.of<DrainGroup>()[2].drifted);
+  }
   SECTION("all ranks failed, or an amendment does not know") {
     write(0, 1, 1);
     write(1, 1, GENERATE(std::optional<std::uint64_t>(), 1U));

@@ -74,16 +74,22 @@ TEST_CASE(
   CHECK(set.order() == 7);
 }
 
-TEST_CASE("the steps of container_dir= upwards are read back, beside the mark of a drifted set") {
-  Index index = sample_index(1, 1);
-  index.set.steps_up = GENERATE(std::optional<std::uint32_t>(), 0U, 1U, 300U);
-  index.set.drifted = GENERATE(false, true);
+/// The set in the directory of the index that is written for `index`.
+SetIdentity read_back(const Index& index) {
   const IndexBytes written = write_index(index);
   const auto directory = read_index_directory(
       ByteSpan(written.bytes).first(written.directory_bytes), written.bytes.size());
   REQUIRE(directory);
-  CHECK(directory->set.steps_up == index.set.steps_up);
-  CHECK(directory->set.drifted == index.set.drifted);
+  return directory->set;
+}
+
+TEST_CASE("the steps of container_dir= upwards are read back, beside the mark of a drifted set") {
+  Index index = sample_index(1, 1);
+  index.set.steps_up = GENERATE(std::optional<std::uint32_t>(), 0U, 1U, 300U);
+  index.set.drifted = GENERATE(false, true);
+  const SetIdentity set = read_back(index);
+  CHECK(set.steps_up == index.set.steps_up);
+  CHECK(set.drifted == index.set.drifted);
 }
 
 TEST_CASE("the numbers of failed attempts are read back, also those of a bundle") {
@@ -91,12 +97,9 @@ TEST_CASE("the numbers of failed attempts are read back, also those of a bundle"
   index.set.failed_attempts =
       GENERATE(std::optional<FailedAttempts>(), FailedAttempts{0, 0}, FailedAttempts{1, 300});
   if (GENERATE(false, true)) index.set.bundled.assign(index.parts.size(), {"a", 1, 2, 3});
-  const IndexBytes written = write_index(index);
-  const auto directory = read_index_directory(
-      ByteSpan(written.bytes).first(written.directory_bytes), written.bytes.size());
-  REQUIRE(directory);
-  CHECK(directory->set.failed_attempts == index.set.failed_attempts);
-  CHECK(directory->set.bundled == index.set.bundled);
+  const SetIdentity set = read_back(index);
+  CHECK(set.failed_attempts == index.set.failed_attempts);
+  CHECK(set.bundled == index.set.bundled);
 }
 
 TEST_CASE("an index is read back as it was written, piece by piece") {

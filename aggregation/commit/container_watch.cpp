@@ -58,7 +58,7 @@ bool is_there(const std::string& path) {
 }
 
 bool was_removed_by_a_collection(const std::string& path, const std::string& prefix) {
-  const auto held = HeldContainers::open(restart::parent_of(path), LinksToContainers::own);
+  const auto held = HeldContainers::open(restart::parent_of(path), LinksToContainers::trusted);
   if (!held) return false;
   auto directory = held->open_to_list();
   if (!directory) return false;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "restart/base/own_way.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 
@@ -25,16 +26,24 @@ Error cannot_open(const std::string& path, int number) {
   return restart::system_error("cannot open", path);
 }
 
-/// Opens the target of the link `name`. ELOOP: neither this user nor root owns the link, or it is no link any more.
-Result<File> open_own_link(const File& home, const std::string& name, const std::string& path,
-                           int flags) {
-  const File link = MCR_TRY(File::open(home.descriptor(), name, O_PATH | O_NOFOLLOW));
-  const struct stat status = MCR_TRY(link.status());
-  if (!S_ISLNK(status.st_mode) || !restart::is_own_link(status)) return cannot_open(path, ELOOP);
-  const auto target = restart::link_target(link);
-  if (!target) return cannot_open(path, target.error().system_error);
-  auto file = File::open(home.descriptor(), *target, flags);
+/// Opens the file to which `name` leads by links that no other user can have put there. ELOOP: another link.
+Result<File> open_by_trusted_links(const File& home, const std::string& name,
+                                   const std::string& path, int flags) {
+  const auto end = restart::follow_trusted_links(home, name);
+  if (!end) return cannot_open(path, end.error().system_error);
+  auto file = File::open(end->directory.descriptor(), end->name, flags | O_NOFOLLOW);
   return file ? std::move(file) : cannot_open(path, file.error().system_error);
+}
+
+Error not_followed(const std::string& directory, const struct stat& link) {
+  const std::string why =
+      restart::is_own_link(link)
+          ? " is a symbolic link, and other users can have put it there, or one on the way to its "
+            "target. mcr"
+          : " is a symbolic link that " + restart::user_text(link.st_uid) + " made, and mcr";
+  return Error{Cause::system,
+               directory + why + " does not follow it; name the directory to which it leads",
+               EPERM};
 }
 
 /// A directory of containers, open, and the directory in which it lies.
@@ -64,16 +73,12 @@ Result<Opened> open_both(const std::string& directory, LinksToContainers links) 
                                       AT_SYMLINK_NOFOLLOW) != 0)
     return restart::system_error("cannot open", directory);
   const bool is_link = S_ISLNK(entry.st_mode);
-  const bool is_foreign = is_link && !restart::is_own_link(entry);
-  if (is_foreign && links == LinksToContainers::any) return open_with_real_parent(directory);
-  if (is_foreign) {
-    return Error{Cause::system,
-                 directory + " is a symbolic link that " + restart::user_text(entry.st_uid) +
-                     " made, and mcr does not follow it; name the directory to which it leads",
-                 EPERM};
-  }
-  auto inner = is_link ? open_own_link(base, name, directory, to_hold)
+  auto inner = is_link ? open_by_trusted_links(base, name, directory, to_hold)
                        : File::open(base.descriptor(), name, to_hold | O_NOFOLLOW);
+  if (is_link && !inner && inner.error().system_error == ELOOP) {
+    if (links == LinksToContainers::any) return open_with_real_parent(directory);
+    return not_followed(directory, entry);
+  }
   if (!inner) return cannot_open(directory, inner.error().system_error);
   return Opened{std::move(base), *std::move(inner), std::move(base_path), std::move(name)};
 }
@@ -114,14 +119,16 @@ Result<File> HeldContainers::open_file(const std::string& path) const {
   auto file = File::open(directory_.descriptor(), name, flags | O_NOFOLLOW);
   if (file) return file;
   const int number = file.error().system_error;
-  return number == ELOOP ? open_own_link(directory_, name, path, flags) : cannot_open(path, number);
+  return number == ELOOP ? open_by_trusted_links(directory_, name, path, flags)
+                         : cannot_open(path, number);
 }
 
-Result<std::shared_ptr<const HeldContainers>> HeldByPath::hold(const std::string& directory) {
+Result<std::shared_ptr<const HeldContainers>> HeldByPath::hold(const std::string& directory,
+                                                               LinksToContainers links) {
   const auto known = held_.find(directory);
   if (known != held_.end()) return known->second;
   auto held =
-      std::make_shared<const HeldContainers>(MCR_TRY(HeldContainers::open(directory, links_)));
+      std::make_shared<const HeldContainers>(MCR_TRY(HeldContainers::open(directory, links)));
   return held_.emplace(directory, std::move(held)).first->second;
 }
 
@@ -149,7 +156,7 @@ Result<File> ContainersPlace::open_base(int flags) const {
 }
 
 Result<HeldContainers> ContainersPlace::hold() const {
-  auto held = MCR_TRY(HeldContainers::open(directory, LinksToContainers::own));
+  auto held = MCR_TRY(HeldContainers::open(directory, LinksToContainers::trusted));
   if (held.beside().directories() != directories) return replaced_meanwhile(directory);
   return held;
 }

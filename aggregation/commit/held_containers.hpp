@@ -33,7 +33,7 @@ struct ContainersPlace {
 
 /// Which links a command follows if a link lies in place of the directory itself.
 enum class LinksToContainers : std::uint8_t {
-  own,  ///< those of this user and of root
+  trusted,  ///< those that no other user can have put there (restart::follow_trusted_links())
   any,  ///< all, because the user named the directory; `base` is then the one above the link's target
 };
 
@@ -55,7 +55,7 @@ class HeldContainers {
   /// Opens the directory again, by which its names can be listed.
   [[nodiscard]] Result<restart::File> open_to_list() const;
   /// Opens a file of the directory for reading. The last component of `path` is the file's name; the whole
-  /// path stands in errors. Follows links of this user and of root. Never blocks on a pipe.
+  /// path stands in errors. Follows links that no other user can have put there. Never blocks on a pipe.
   [[nodiscard]] Result<restart::File> open_file(const std::string& path) const;
 
  private:
@@ -71,12 +71,11 @@ class HeldContainers {
 /// Opens directories of containers by their paths, and keeps each open for later calls.
 class HeldByPath {
  public:
-  explicit HeldByPath(LinksToContainers links) : links_(links) {}
-
-  Result<std::shared_ptr<const HeldContainers>> hold(const std::string& directory);
+  /// `links` counts for a directory that is not yet open.
+  Result<std::shared_ptr<const HeldContainers>> hold(
+      const std::string& directory, LinksToContainers links = LinksToContainers::trusted);
 
  private:
-  LinksToContainers links_;
   std::map<std::string, std::shared_ptr<const HeldContainers>> held_;
 };
 

@@ -222,7 +222,7 @@ class FoundSets {
   /// another user joins a set only if both users can replace each other's files.
   std::map<std::pair<SetName, uid_t>, Found> sets_;
   std::map<std::pair<std::string, uid_t>, Error> damage_;  ///< by prefix and voice
-  HeldByPath directories_{LinksToContainers::own};
+  HeldByPath directories_;
   NamesByInode names_;
   std::map<std::pair<std::string, FileIdentity>, Seen> seen_;  ///< by directory
 };

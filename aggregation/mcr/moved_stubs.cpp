@@ -132,7 +132,7 @@ class OpenHomes {
     held_.reset();
     beside_.reset();
     if (directory == root_) {
-      held_ = MCR_TRY(HeldContainers::open(root_, LinksToContainers::own));
+      held_ = MCR_TRY(HeldContainers::open(root_, LinksToContainers::trusted));
       if (held_->beside().identity() != FileIdentity(MCR_TRY(top_.status()))) {
         held_.reset();
         return replaced_meanwhile(root_);

@@ -15,6 +15,7 @@
 #include "aggregation/mcr/short_name.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/fitting_names.hpp"
+#include "restart/base/own_way.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
@@ -200,8 +201,9 @@ std::string in_directory(const std::string& directory, const std::string& name) 
 bool leads_nowhere_else(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return false;
-  return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ||
-         (S_ISLNK(status.st_mode) && restart::is_own_link(status));
+  if (!S_ISLNK(status.st_mode)) return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+  const auto home = File::open(AT_FDCWD, restart::parent_of(path), O_PATH | O_DIRECTORY);
+  return home && restart::follow_trusted_links(*home, restart::name_of(path));
 }
 
 bool is_container(const File& file) {

@@ -120,8 +120,9 @@ Result<std::shared_ptr<restart::ContainerReader>> open_container(const std::stri
 
 Result<HeldContainers> directory_of(const restart::File& file, const std::string& name) {
   const std::string path = restart::present_path(file);
-  auto home = path.empty() ? HeldContainers::open(restart::parent_of(name), LinksToContainers::any)
-                           : HeldContainers::open(restart::parent_of(path), LinksToContainers::own);
+  auto home = path.empty()
+                  ? HeldContainers::open(restart::parent_of(name), LinksToContainers::any)
+                  : HeldContainers::open(restart::parent_of(path), LinksToContainers::trusted);
   // The process may have entered a directory that its user cannot reach from the root.
   const bool is_unreachable = !home && !path.empty() && home.error().system_error == EACCES;
   if (is_unreachable) home = HeldContainers::open(restart::parent_of(name), LinksToContainers::any);

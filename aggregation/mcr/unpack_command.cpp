@@ -211,7 +211,13 @@ Result<Container> open_wanted(const NamedContainer& named, const std::string& ar
   if (named.path == argument) {
     container = MCR_TRY(open_argument(argument));
   } else {
-    container.home = MCR_TRY(directories.hold(restart::parent_of(named.path)));
+    // The user has named the container's directory himself, or only the one above.
+    const std::string file = restart::name_of(named.path);
+    const bool is_named = named.path == in_directory(argument, file) ||
+                          named.path == in_directory(restart::parent_of(argument), file);
+    container.home =
+        MCR_TRY(directories.hold(restart::parent_of(named.path),
+                                 is_named ? LinksToContainers::any : LinksToContainers::trusted));
     container.reader = MCR_TRY(open_container(*container.home, named.path));
   }
   if (named.file && restart::FileIdentity(MCR_TRY(container.reader->status())) != *named.file) {
@@ -291,7 +297,7 @@ Result<Containers> open_named(const std::string& argument) {
   Containers others;
   std::set<uid_t> owners;
   std::optional<Error> left_out;
-  HeldByPath directories(LinksToContainers::any);
+  HeldByPath directories;
   const std::vector<NamedContainer> found = MCR_TRY(find_named_containers(argument));
   MCR_TRY(check_stub(argument, found));
   for (const NamedContainer& named : found) {

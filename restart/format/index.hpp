@@ -96,16 +96,16 @@ struct NativeMember {
   bool operator==(const NativeMember&) const = default;
 };
 
-/// The least and the greatest PartBegin::failed_attempts of a set's parts.
+/// The least and the greatest PartBegin::failed_attempts of a set's parts. Only whether they are equal has a meaning.
 struct FailedAttempts {
   std::uint64_t least = 0;
   std::uint64_t greatest = 0;
 
-  /// True if not all parts have the same number. Parts of one sequence may then belong to different steps.
+  /// True if not the same attempts failed in all parts' processes. Parts of one sequence may then belong to different steps.
   [[nodiscard]] bool differ() const { return least != greatest; }
   bool operator==(const FailedAttempts&) const = default;
 };
-/// Adds what is known of further parts. Nothing: no part tells its number (an amendment, or a part of an earlier build), which
+/// Adds what is known of further parts. Nothing: no part tells its attempts (an amendment, or a part of an earlier build), which
 /// proves nothing.
 inline void add_attempts(std::optional<FailedAttempts>& known,
                          const std::optional<FailedAttempts>& further) {

@@ -41,8 +41,8 @@ struct PartBegin {
   std::string settings;                 ///< settings that some source set: "key=value;…"
   /// Inode of the file that H5Fcreate made at the path; 0 if a file existed.
   std::uint64_t file_inode = 0;
-  /// How often H5Fcreate of this file, or H5Fopen for writing, had failed in the writing process. Nothing: not recorded, as in
-  /// amendments.
+  /// Stands for the attempts (H5Fcreate of this file, or H5Fopen for writing) that had failed in the writing process: equal
+  /// numbers, equal attempts. Zero: none. Nothing: not recorded, as in amendments.
   std::optional<std::uint64_t> failed_attempts;
   /// A symbolic link that other users may have made leads here, so other ranks' files may lie elsewhere.
   bool is_by_untrusted_links = false;

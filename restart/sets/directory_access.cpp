@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <utility>
+
 #include "restart/base/access_list.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -37,6 +40,13 @@ bool is_closed_enough(const File& parent, const File& directory) {
   return beside && beside->is_no_more_open() && beside->is_no_more_listed() && is_empty(directory);
 }
 
+/// True if other users may rename a directory of this user's in `parent`, or move one there.
+bool others_may_rename_in(const File& parent, const struct stat& status) {
+  if (!is_believed(status.st_uid, ::geteuid())) return true;
+  const bool is_sticky = (status.st_mode & S_ISVTX) != 0;
+  return !is_sticky && (others_may_write(status) || has_access_list(parent));
+}
+
 }  // namespace
 
 Result<mode_t> mode_of_new(const File& parent) {
@@ -47,6 +57,26 @@ Result<mode_t> mode_of_new(const File& parent) {
 bool is_empty(const File& directory) {
   const auto names = list_directory(directory.descriptor(), ".");
   return names && names->empty();
+}
+
+bool is_born_since(const File& directory, const struct timespec& moment) {
+  struct statx status {};
+  if (::statx(directory.descriptor(), "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0 ||
+      (status.stx_mask & STATX_BTIME) == 0)
+    return true;
+  return std::pair<std::int64_t, std::int64_t>(status.stx_btime.tv_sec, status.stx_btime.tv_nsec) >=
+         std::pair<std::int64_t, std::int64_t>(moment.tv_sec, moment.tv_nsec);
+}
+
+bool may_be_changed(const File& parent, const File& directory) {
+  constexpr std::int64_t new_seconds = 3;
+  const auto outer = parent.status();
+  if (!outer) return false;
+  if (!others_may_rename_in(parent, *outer)) return true;
+  struct timespec since {};
+  system_calls().clock_gettime(CLOCK_REALTIME_COARSE, &since);
+  since.tv_sec -= new_seconds;
+  return is_born_since(directory, since);
 }
 
 void let_owner_enter(const File& parent, const std::string& name) {
@@ -75,7 +105,9 @@ Result<void> close_as_far(const File& parent, const File& directory) {
   const struct stat inner = MCR_TRY(directory.status());
   const Beside beside = MCR_TRY(Beside::of(parent, directory));
   const bool is_more_open = !beside.is_no_more_open() || !beside.is_no_more_listed();
-  if (inner.st_uid != ::geteuid() || !is_more_open || !is_empty(directory)) return {};
+  if (inner.st_uid != ::geteuid() || !is_more_open || !is_empty(directory) ||
+      !may_be_changed(parent, directory))
+    return {};
   const mode_t wanted = mode_beside(MCR_TRY(status_with_own_group(parent)));
   for (const char* list : {access_list_name, default_list_name})
     (void)system_calls().fremovexattr(directory.descriptor(), list);
@@ -102,7 +134,7 @@ Result<void> close_as_entered(const File& parent, const File& directory) {
     const auto now = directory.status();
     return now && lets_all_enter(outer, outer_list, *now, access_list_of(directory));
   };
-  if (inner.st_uid != ::geteuid() || lets_all()) return {};
+  if (inner.st_uid != ::geteuid() || lets_all() || !may_be_changed(parent, directory)) return {};
   const bool has_list = has_access_list(directory);
   if (!has_list && take_list_of(parent, directory)) {
     if (lets_all()) return {};

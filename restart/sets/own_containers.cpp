@@ -112,17 +112,6 @@ Result<File> open_usable(const File& parent, const std::string& path, Link link)
   return not_to_be_used(path, MCR_TRY(opened->status()), beside);
 }
 
-/// True if the directory was born at `moment` or later, or if the file system does not record birth
-/// times.
-bool is_born_since(const File& directory, const struct timespec& moment) {
-  struct statx status {};
-  if (::statx(directory.descriptor(), "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0 ||
-      (status.stx_mask & STATX_BTIME) == 0)
-    return true;
-  return std::pair<std::int64_t, std::int64_t>(status.stx_btime.tv_sec, status.stx_btime.tv_nsec) >=
-         std::pair<std::int64_t, std::int64_t>(moment.tv_sec, moment.tv_nsec);
-}
-
 /// Returns the mode with which a directory of containers keeps these users out.
 mode_t closed_mode(mode_t mode, const KeptOut& kept) {
   const mode_t closed = mode & 07777 & ~kept.writers;
@@ -187,17 +176,19 @@ Result<File> parent_directory(const std::string& directory) {
   return File::open(AT_FDCWD, parent_of(directory), O_PATH | O_DIRECTORY);
 }
 
-/// True if the directory is this user's and empty. make_own_containers() then closes it to other users where
-/// that is needed.
-bool may_be_closed(const std::string& directory) {
+/// True if the directory is this user's and empty, and may be changed. make_own_containers() then closes it to other
+/// users where that is needed.
+bool may_be_closed(const File& parent, const std::string& directory) {
   const auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
-  return status && status->st_uid == ::geteuid() && is_empty(*opened);
+  return status && status->st_uid == ::geteuid() && is_empty(*opened) &&
+         may_be_changed(parent, *opened);
 }
 
-/// True if the directory may get this mode: it is this user's, and it is empty or keeps its write bits.
+/// True if the directory may get this mode: it is this user's, may be changed, and is empty or keeps its write bits.
 bool may_get_mode(const File& containers, const struct stat& status, mode_t mode) {
-  if (status.st_uid != ::geteuid()) return false;
+  const auto parent = File::open(containers.descriptor(), "..", O_PATH | O_DIRECTORY);
+  if (status.st_uid != ::geteuid() || !parent || !may_be_changed(*parent, containers)) return false;
   if (((status.st_mode ^ mode) & (S_IWGRP | S_IWOTH)) == 0) return true;
   const auto readable = File::open(containers.descriptor(), ".", O_RDONLY | O_DIRECTORY);
   return readable && is_empty(*readable);
@@ -240,7 +231,8 @@ std::optional<std::string> refusal_of_one(const std::string& directory, bool is_
   const auto opened =
       above ? open_usable(*above, directory, Link::refused) : Result<File>(above.error());
   if (!opened) {
-    const bool is_refused = opened.error().system_error == EPERM && !may_be_closed(directory);
+    const bool is_refused =
+        opened.error().system_error == EPERM && !may_be_closed(*above, directory);
     return is_refused ? std::optional(opened.error().message) : std::nullopt;
   }
   const auto outer = above->status();

@@ -19,7 +19,7 @@
 //   check F D COUNT SEED                       reads and compares
 //   attr F NAME VALUE | checkattr F NAME VALUE one integer at the root
 //   flush F | close F | rename A B | unlink A | link A B | symlink A B | copy A B | touch F | chmod F MODE
-//   mkdir D | rmdir D | rmtree D | chdir D | sleep MS | say TEXT
+//   mkdir D | rmdir D | rmtree D | chdir D | chroot D | sleep MS | say TEXT
 //   exchange A B                               two names change their files (RENAME_EXCHANGE)
 //   await F [MS]                               waits until F exists
 //   hold MIB                                   allocates this much more memory and keeps it exit N
@@ -238,6 +238,7 @@ static int act(int count, char** w) {
   if (!strcmp(verb, "exchange"))
     return (int)syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, 2 /* RENAME_EXCHANGE */);
   if (!strcmp(verb, "chdir")) return chdir(a);
+  if (!strcmp(verb, "chroot")) return chroot(a) || chdir("/") ? -1 : 0;
   if (!strcmp(verb, "copy")) return copy_bytes(a, b);
   if (!strcmp(verb, "touch")) return close(open(a, O_WRONLY | O_CREAT, 0666));
   if (!strcmp(verb, "await")) return await(a, count > 2 ? strtol(b, NULL, 10) : 30000);

@@ -171,6 +171,8 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
       MCR_TRY(process.settings(connector_text, place ? place->directory : std::string()));
   if (!place) return native(NativeReason::path, "its directory cannot be resolved");
   if (!process.is_owner()) return native(NativeReason::fork, "this process is the child of a fork");
+  if (process.has_new_root())
+    return native(NativeReason::path, "the program has changed its root directory (chroot)");
   const restart::Settings& settings = *plan.settings;
   plan.place = std::move(*place);
   plan.path_as_passed = name;

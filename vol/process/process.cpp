@@ -71,6 +71,11 @@ void forget_presence(const JobStage& stage) {
   }
 }
 
+restart::FileIdentity identity_of_root() {
+  struct stat status {};
+  return ::stat("/", &status) == 0 ? restart::FileIdentity(status) : restart::FileIdentity();
+}
+
 constinit std::atomic<bool> forked{false};
 constinit std::atomic<bool> is_child{false};
 
@@ -143,7 +148,7 @@ std::optional<std::uint32_t> number(const restart::Settings& settings, std::stri
 std::uint64_t monotonic_ns() { return restart::clock_ns(CLOCK_MONOTONIC); }
 std::uint64_t realtime_ns() { return restart::clock_ns(CLOCK_REALTIME); }
 
-Process::Process() : pid_(getpid()) {
+Process::Process() : pid_(getpid()), root_(identity_of_root()) {
   pthread_atfork(&note_fork, nullptr, &become_child);
   watch_exit();
 }
@@ -156,6 +161,8 @@ Process& Process::get() {
 }
 
 Process* Process::if_made() { return made.load(std::memory_order_acquire); }
+
+bool Process::has_new_root() const { return identity_of_root() != root_; }
 
 bool Process::is_owner() { return !is_child; }
 bool Process::has_forked() { return forked; }

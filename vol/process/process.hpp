@@ -97,6 +97,8 @@ class Process {
 
   /// False in a fork's child.
   [[nodiscard]] static bool is_owner();
+  /// True if the program has changed its root directory (chroot). Paths then mean other files to this process than to its leader.
+  [[nodiscard]] bool has_new_root() const;
   /// True if a fork's child may have copies of our descriptors, and with them our locks.
   [[nodiscard]] static bool has_forked();
 
@@ -144,6 +146,7 @@ class Process {
   void end_stages();
 
   const pid_t pid_;
+  const restart::FileIdentity root_;
   std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, SettingsPointer> settings_;
   std::map<std::string, std::unique_ptr<JobStage>> stages_;

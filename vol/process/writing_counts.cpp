@@ -9,6 +9,9 @@
 #include <array>
 #include <climits>
 
+#include "codecs/base/bytes.hpp"
+#include "codecs/base/checksum.hpp"
+#include "codecs/base/integers.hpp"
 #include "restart/base/path_names.hpp"
 
 namespace mcr::vol {
@@ -32,6 +35,14 @@ std::string working_directory() {
   }
   std::array<char, PATH_MAX> path{};
   return ::getcwd(path.data(), path.size()) == nullptr ? "." : path.data();
+}
+
+/// Returns what stands for the attempts that have failed, with one more: of the writing number `position`.
+std::uint64_t with_failed(std::uint64_t failed, std::uint64_t position) {
+  std::array<std::byte, 2 * sizeof(std::uint64_t)> both{};
+  store(both.data(), little_endian(failed));
+  store(both.data() + sizeof failed, little_endian(position));
+  return (checksum(both) & 0xffffffffU) | 1U;  // never zero
 }
 
 }  // namespace
@@ -112,8 +123,14 @@ void WritingCounts::count_native(const Writing& writing) {
 
 void WritingCounts::count_failed(const WrittenName& name) {
   const std::lock_guard lock(mutex_);
-  ++failed_[name];
-  if (const auto last = last_.find(name); last != last_.end()) ++failed_at_path_[last->second.path];
+  const auto last = last_.find(name);
+  const bool is_known = last != last_.end();
+  const std::uint64_t position = is_known ? last->second.sequence + 1 : natives_before_[name];
+  std::uint64_t& failed = failed_[name];
+  failed = with_failed(failed, position);
+  if (!is_known) return;
+  std::uint64_t& at_path = failed_at_path_[last->second.path];
+  at_path = with_failed(at_path, position);
 }
 
 std::uint64_t WritingCounts::failed(const Writing& writing) const {

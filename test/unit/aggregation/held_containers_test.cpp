@@ -29,7 +29,7 @@ std::string read(const Result<restart::File>& file) {
 }
 
 Result<HeldContainers> hold(const std::string& path,
-                            LinksToContainers links = LinksToContainers::own) {
+                            LinksToContainers links = LinksToContainers::trusted) {
   return HeldContainers::open(path, links);
 }
 

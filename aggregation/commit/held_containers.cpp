@@ -35,17 +35,6 @@ Result<File> open_by_trusted_links(const File& home, const std::string& name,
   return file ? std::move(file) : cannot_open(path, file.error().system_error);
 }
 
-Error not_followed(const std::string& directory, const struct stat& link) {
-  const std::string why =
-      restart::is_own_link(link)
-          ? " is a symbolic link, and other users can have put it there, or one on the way to its "
-            "target. mcr"
-          : " is a symbolic link that " + restart::user_text(link.st_uid) + " made, and mcr";
-  return Error{Cause::system,
-               directory + why + " does not follow it; name the directory to which it leads",
-               EPERM};
-}
-
 /// A directory of containers, open, and the directory in which it lies.
 struct Opened {
   File base;
@@ -77,7 +66,7 @@ Result<Opened> open_both(const std::string& directory, LinksToContainers links) 
                        : File::open(base.descriptor(), name, to_hold | O_NOFOLLOW);
   if (is_link && !inner && inner.error().system_error == ELOOP) {
     if (links == LinksToContainers::any) return open_with_real_parent(directory);
-    return not_followed(directory, entry);
+    return link_not_followed(directory, entry);
   }
   if (!inner) return cannot_open(directory, inner.error().system_error);
   return Opened{std::move(base), *std::move(inner), std::move(base_path), std::move(name)};
@@ -118,9 +107,14 @@ Result<File> HeldContainers::open_file(const std::string& path) const {
   const std::string name = restart::name_of(path);
   auto file = File::open(directory_.descriptor(), name, flags | O_NOFOLLOW);
   if (file) return file;
-  const int number = file.error().system_error;
-  return number == ELOOP ? open_by_trusted_links(directory_, name, path, flags)
-                         : cannot_open(path, number);
+  if (file.error().system_error != ELOOP) return cannot_open(path, file.error().system_error);
+  auto linked = open_by_trusted_links(directory_, name, path, flags);
+  if (linked || linked.error().system_error != ELOOP) return linked;
+  struct stat link {};
+  if (restart::system_calls().fstatat(directory_.descriptor(), name.c_str(), &link,
+                                      AT_SYMLINK_NOFOLLOW) != 0)
+    return cannot_open(path, errno);
+  return link_not_followed(path, link);
 }
 
 Result<std::shared_ptr<const HeldContainers>> HeldByPath::hold(const std::string& directory,
@@ -130,6 +124,19 @@ Result<std::shared_ptr<const HeldContainers>> HeldByPath::hold(const std::string
   auto held =
       std::make_shared<const HeldContainers>(MCR_TRY(HeldContainers::open(directory, links)));
   return held_.emplace(directory, std::move(held)).first->second;
+}
+
+Error link_not_followed(const std::string& path, const struct stat& link) {
+  const std::string others = " is a symbolic link that " + restart::user_text(link.st_uid) +
+                             " made, and mcr does not follow it; name the file or directory to "
+                             "which it leads";
+  return Error{Cause::system,
+               path + (!restart::is_own_link(link)
+                           ? others
+                           : " is a symbolic link that other users can have put there, or that "
+                             "leads through one of theirs. mcr does not follow it; name the file "
+                             "or directory to which it leads"),
+               EPERM};
 }
 
 Error replaced_meanwhile(const std::string& path) {

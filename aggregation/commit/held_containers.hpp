@@ -79,6 +79,8 @@ class HeldByPath {
   std::map<std::string, std::shared_ptr<const HeldContainers>> held_;
 };
 
+/// Returns the error (EPERM) that mcr does not follow the symbolic link at `path` (LinksToContainers::trusted).
+Error link_not_followed(const std::string& path, const struct stat& link);
 /// Returns the error (EPERM) that `path` was replaced since it was looked at.
 Error replaced_meanwhile(const std::string& path);
 

@@ -24,7 +24,8 @@ std::set<FileIdentity> named_directories(const std::string& argument) {
   std::set<FileIdentity> found;
   for (const std::string& path : {argument, argument + "/mcr"}) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) == 0) found.insert(FileIdentity(status));
+    const bool is_looked_at = path == argument || leads_nowhere_else(path);
+    if (is_looked_at && ::stat(path.c_str(), &status) == 0) found.insert(FileIdentity(status));
   }
   return found;
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "aggregation/commit/held_containers.hpp"
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/distinct_sets.hpp"
 #include "aggregation/mcr/short_name.hpp"
@@ -113,6 +114,10 @@ Error no_container_in(const std::string& directory) {
   for (const std::string& closed : {directory, in_directory(directory, "mcr")}) {
     if (auto error = why_closed(closed)) return *std::move(error);
   }
+  const std::string inner = in_directory(directory, "mcr");
+  struct stat status {};
+  if (::lstat(inner.c_str(), &status) == 0 && S_ISLNK(status.st_mode) && !leads_nowhere_else(inner))
+    return link_not_followed(inner, status);
   std::string text = directory + ": it and its mcr/ have no container";
   if (const std::string packed = packed_container_in(directory); !packed.empty()) {
     text = directory + ": it and its mcr/ have no container that a job wrote; " + packed +

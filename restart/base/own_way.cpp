@@ -82,6 +82,9 @@ Result<WayEnd> follow_trusted_links(const File& start, const std::string& name) 
   File home = MCR_TRY(File::open(start.descriptor(), ".", O_PATH | O_DIRECTORY));
   std::string at = name;
   for (int links = 0; links < most_links; ++links) {
+    while (at.size() > 1 && at.ends_with('/')) at.pop_back();
+    if (!is_plain_path(name_of(at)))
+      return WayEnd{MCR_TRY(open_by(std::move(home), at, is_trusted)), "."};
     home = MCR_TRY(open_by(std::move(home), parent_of(at), is_trusted));
     auto file = File::open(home.descriptor(), name_of(at), O_PATH | O_NOFOLLOW);
     if (!file && file.error().system_error != ENOENT) return file.error();

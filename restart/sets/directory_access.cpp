@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -40,6 +41,14 @@ bool is_closed_enough(const File& parent, const File& directory) {
   return beside && beside->is_no_more_open() && beside->is_no_more_listed() && is_empty(directory);
 }
 
+/// True if files of mcr lie in a directory to which others may not write: then it is a directory of containers.
+bool holds_our_files(const File& directory, const struct stat& status) {
+  if (others_may_write(status) || has_access_list(directory)) return false;
+  const auto names = list_directory(directory.descriptor(), ".");
+  return names && std::any_of(names->begin(), names->end(),
+                              [](const std::string& name) { return name.starts_with("set-"); });
+}
+
 /// True if other users may rename a directory of this user's in `parent`, or move one there.
 bool others_may_rename_in(const File& parent, const struct stat& status) {
   if (!is_believed(status.st_uid, ::geteuid())) return true;
@@ -73,7 +82,10 @@ bool may_be_changed(const File& parent, const File& directory) {
   const auto outer = parent.status();
   if (!outer) return false;
   if (!others_may_rename_in(parent, *outer)) return true;
-  struct timespec since {};
+  // A rename into `parent` changes its status: if the directory was born after that, nobody has renamed it.
+  struct timespec since = outer->st_ctim;
+  since.tv_sec -= 1;  // the directory above is changed later than the new one is born
+  if (is_born_since(directory, since)) return true;
   system_calls().clock_gettime(CLOCK_REALTIME_COARSE, &since);
   since.tv_sec -= new_seconds;
   return is_born_since(directory, since);
@@ -134,7 +146,8 @@ Result<void> close_as_entered(const File& parent, const File& directory) {
     const auto now = directory.status();
     return now && lets_all_enter(outer, outer_list, *now, access_list_of(directory));
   };
-  if (inner.st_uid != ::geteuid() || lets_all() || !may_be_changed(parent, directory)) return {};
+  if (inner.st_uid != ::geteuid() || lets_all()) return {};
+  if (!may_be_changed(parent, directory) && !holds_our_files(directory, inner)) return {};
   const bool has_list = has_access_list(directory);
   if (!has_list && take_list_of(parent, directory)) {
     if (lets_all()) return {};

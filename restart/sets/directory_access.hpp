@@ -29,8 +29,9 @@ void let_group_enter(const File& parent, const File& directory);
 bool is_born_since(const File& directory, const struct timespec& moment);
 
 /// True if mcr may change the mode of this user's directory `directory` in `parent`. False if other users can have
-/// renamed another directory of this user's to its name. A directory that is at most three seconds old counts as one that
-/// mcr has just made.
+/// renamed another directory of this user's to its name. Its birth time tells: nobody has renamed it if `parent` was not
+/// changed since, and a directory that is at most three seconds old counts as one that mcr has just made. Without birth
+/// times, every directory counts as new.
 bool may_be_changed(const File& parent, const File& directory);
 
 /// Closes an empty directory of this user that is more open than `parent`: takes access lists and permissions. An
@@ -41,8 +42,8 @@ Result<void> close_as_far(const File& parent, const File& directory);
 
 /// Closes a directory of this user to all users who may not enter the directory above. They may have opened it before
 /// the directory above was closed. The directory takes the access list of the directory above, if
-/// that is enough; else it is closed to all other users. It stays as it is if others may write to it, or if it may not
-/// be changed (may_be_changed()).
+/// that is enough; else it is closed to all other users. It stays as it is if others may write to it, or if it may
+/// not be changed (may_be_changed()) and holds no files of mcr.
 Result<void> close_as_entered(const File& parent, const File& directory);
 
 }  // namespace mcr::restart

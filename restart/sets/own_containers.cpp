@@ -42,11 +42,11 @@ Error not_to_be_used(const std::string& path, const struct stat& inner, const Be
 
 /// What is done if a symbolic link lies in place of the directory.
 enum class Link {
-  followed,  ///< if it is this user's or root's
+  followed,  ///< if no other user can have put it there
   refused,  ///< several runs may have links to one directory, and mistake each other's sets for their own
 };
 
-/// Follows a link in place of a directory of containers, if the link is this user's or root's.
+/// Follows a link in place of a directory of containers, if no other user can have put it there.
 Result<File> open_linked(const File& parent, const std::string& path, Link link) {
   struct stat entry {};
   const std::string name = name_of(path);
@@ -71,11 +71,13 @@ Result<File> open_linked(const File& parent, const std::string& path, Link link)
                      "another directory with container_dir=",
                  EPERM};
   }
-  if (others_may_only_add(MCR_TRY(parent.status()))) {
+  if (others_may_write(MCR_TRY(parent.status()))) {
     return Error{Cause::system,
                  path +
                      " is a symbolic link in a directory to which other users may write, and mcr "
-                     "does not follow it, because they can move a link of yours there",
+                     "does not follow it, because they can put or move one there; let only "
+                     "yourself write to "
+                     "that directory, or put the directory itself in its place",
                  EPERM};
   }
   const auto end = follow_trusted_links(parent, name);
@@ -179,19 +181,24 @@ Result<File> parent_directory(const std::string& directory) {
 /// True if the directory is this user's and empty, and may be changed. make_own_containers() then closes it to other
 /// users where that is needed.
 bool may_be_closed(const File& parent, const std::string& directory) {
-  const auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  const auto opened = open_beneath(parent.descriptor(), name_of(directory), O_RDONLY | O_DIRECTORY);
   const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
   return status && status->st_uid == ::geteuid() && is_empty(*opened) &&
          may_be_changed(parent, *opened);
 }
 
-/// True if the directory may get this mode: it is this user's, may be changed, and is empty or keeps its write bits.
-bool may_get_mode(const File& containers, const struct stat& status, mode_t mode) {
-  const auto parent = File::open(containers.descriptor(), "..", O_PATH | O_DIRECTORY);
-  if (status.st_uid != ::geteuid() || !parent || !may_be_changed(*parent, containers)) return false;
+/// True if the mode keeps the write bits, or if the directory is empty.
+bool keeps_writers_or_is_empty(const File& containers, const struct stat& status, mode_t mode) {
   if (((status.st_mode ^ mode) & (S_IWGRP | S_IWOTH)) == 0) return true;
   const auto readable = File::open(containers.descriptor(), ".", O_RDONLY | O_DIRECTORY);
   return readable && is_empty(*readable);
+}
+
+/// True if the directory may get this mode: it is this user's, may be changed, and is empty or keeps its write bits.
+bool may_get_mode(const File& containers, const struct stat& status, mode_t mode) {
+  const auto parent = File::open(containers.descriptor(), "..", O_PATH | O_DIRECTORY);
+  return status.st_uid == ::geteuid() && parent && may_be_changed(*parent, containers) &&
+         keeps_writers_or_is_empty(containers, status, mode);
 }
 
 /// True if other users could remove or add containers, although the files' directories keep them out: the owner of a
@@ -205,8 +212,9 @@ Error more_open(const std::string& path, const struct stat& status) {
   return Error{
       Cause::system,
       path + " belongs to " + user_text(status.st_uid) +
-          " and lets users write who may not write to the directories of the checkpoint "
-          "files; name another directory with container_dir=, or let its owner see what is "
+          " and lets users add or remove files who may not do so in the directories of the "
+          "checkpoint files; name another directory with container_dir=, or let its owner see what "
+          "is "
           "in it and close it (chmod go-w)",
       EPERM};
 }
@@ -326,7 +334,7 @@ Result<void> close_to(const KeptOut& kept, const File& containers, const std::st
   const File readable = MCR_TRY(File::open(containers.descriptor(), ".", O_RDONLY | O_DIRECTORY));
   if (system_calls().fchmod(readable.descriptor(), mode) != 0)
     return system_error("cannot close", path);
-  if (may_get_mode(readable, status, mode)) return {};
+  if (keeps_writers_or_is_empty(readable, status, mode)) return {};
   // Another user has put a file into it before it was closed. In a closed directory, that file would look like this user's.
   if (system_calls().fchmod(readable.descriptor(), status.st_mode & 07777) != 0)
     return system_error("cannot open again", path);

@@ -57,7 +57,8 @@ std::optional<std::string> refusal_of_containers(const std::string& base,
 /// Closes a directory of containers to the users whom the files' directories keep out: takes its write bits, or sets
 /// its sticky bit. A user who may write to a directory could not only remove files from it, but also move it into a closed
 /// directory of his own. EPERM if the directory is more open and not empty, because users may have put files of this user's
-/// into it, which would then look like containers that he made; or if it belongs to another user.
+/// into it, which would then look like containers that he made; if it belongs to another user; or if it may not be changed
+/// (may_be_changed()).
 Result<void> close_to(const KeptOut& kept, const File& containers, const std::string& path);
 
 }  // namespace mcr::restart

@@ -174,6 +174,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   const restart::Launcher launcher = process.launcher(*part.settings);
   if (!Process::is_owner())
     return Error{Cause::system, "this process is the child of a fork", EPERM};
+  if (process.has_new_root())
+    return Error{Cause::system, "the program has changed its root directory (chroot)", EPERM};
   if (!launcher.launch)
     return Error{
         Cause::system,

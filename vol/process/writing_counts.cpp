@@ -37,7 +37,7 @@ std::string working_directory() {
   return ::getcwd(path.data(), path.size()) == nullptr ? "." : path.data();
 }
 
-/// Returns what stands for the attempts that have failed, with one more: of the writing number `position`.
+/// Returns the hash of the attempts that have failed, with one more: of the writing number `position`.
 std::uint64_t with_failed(std::uint64_t failed, std::uint64_t position) {
   std::array<std::byte, 2 * sizeof(std::uint64_t)> both{};
   store(both.data(), little_endian(failed));
@@ -125,7 +125,9 @@ void WritingCounts::count_failed(const WrittenName& name) {
   const std::lock_guard lock(mutex_);
   const auto last = last_.find(name);
   const bool is_known = last != last_.end();
-  const std::uint64_t position = is_known ? last->second.sequence + 1 : natives_before_[name];
+  const auto natives = natives_before_.find(name);
+  const std::uint64_t before = natives == natives_before_.end() ? 0 : natives->second;
+  const std::uint64_t position = is_known ? last->second.sequence + 1 : before;
   std::uint64_t& failed = failed_[name];
   failed = with_failed(failed, position);
   if (!is_known) return;
@@ -137,8 +139,9 @@ std::uint64_t WritingCounts::failed(const Writing& writing) const {
   const std::lock_guard lock(mutex_);
   const auto under_name = failed_.find(writing.name);
   const auto at_path = failed_at_path_.find(writing.path);
-  return std::max(under_name == failed_.end() ? 0 : under_name->second,
-                  at_path == failed_at_path_.end() ? 0 : at_path->second);
+  const std::uint64_t by_name = under_name == failed_.end() ? 0 : under_name->second;
+  const std::uint64_t by_path = at_path == failed_at_path_.end() ? 0 : at_path->second;
+  return by_name == 0 && by_path == 0 ? 0 : with_failed(by_name, by_path);
 }
 
 bool WritingCounts::would_repeat(const Writing& writing) const {

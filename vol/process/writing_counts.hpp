@@ -52,8 +52,8 @@ class WritingCounts {
   /// H5Fcreate, or H5Fopen for writing, failed under this name. Nobody knows whether it counts as a writing: the program may
   /// try again, or go on without the file.
   void count_failed(const WrittenName& name);
-  /// Stands for the attempts that have failed in this process under this name, or under another one by which this process
-  /// has already written the path: how many, and which writing each of them would have been. Zero: none. Of 32 bits.
+  /// Returns a hash (32 bits) of the attempts that have failed in this process under this name, or under another one by which
+  /// this process had already written the path, each with its writing's number. Zero: none.
   std::uint64_t failed(const Writing& writing) const;
 
   /// True if next() would return a sequence that the path has already, because of a writing under another name, and a link

@@ -245,7 +245,7 @@ Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>
 }
 
 Result<Place> open_place_by_path(const ContainerName& where) {
-  const auto base = restart::open_by_own_way(where.base);
+  const auto base = restart::open_by_trusted_way(where.base);
   if (!base && base.error().system_error != ELOOP) return base.error();
   if (!base || !is_own_or_projects(*base)) return files_have_gone(where);
   Place place = MCR_TRY(place_below(*base, where));

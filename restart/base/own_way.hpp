@@ -14,6 +14,9 @@ namespace mcr::restart {
 /// than forty links. ENOTDIR: a file lies there.
 Result<File> open_by_own_way(const std::string& path);
 
+/// As open_by_own_way(), but follows only links that no other user can have put or moved there.
+Result<File> open_by_trusted_way(const std::string& path);
+
 /// The end of a way to a file that need not exist: a name in an open directory (O_PATH). The name is no link; it is "." if the
 /// way ends with "." or ".." or at the root.
 struct WayEnd {

@@ -49,11 +49,11 @@ bool holds_our_files(const File& directory, const struct stat& status) {
                               [](const std::string& name) { return name.starts_with("set-"); });
 }
 
-/// True if other users may rename a directory of this user's in `parent`, or move one there.
-bool others_may_rename_in(const File& parent, const struct stat& status) {
-  if (!is_believed(status.st_uid, ::geteuid())) return true;
-  const bool is_sticky = (status.st_mode & S_ISVTX) != 0;
-  return !is_sticky && (others_may_write(status) || has_access_list(parent));
+/// True if other users may rename a directory of this user's in `parent`, or move one there. The sticky bit forbids the
+/// former only.
+bool others_may_move_into(const File& parent, const struct stat& status) {
+  return !is_believed(status.st_uid, ::geteuid()) || others_may_write(status) ||
+         has_access_list(parent);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ bool may_be_changed(const File& parent, const File& directory) {
   constexpr std::int64_t new_seconds = 3;
   const auto outer = parent.status();
   if (!outer) return false;
-  if (!others_may_rename_in(parent, *outer)) return true;
+  if (!others_may_move_into(parent, *outer)) return true;
   // A rename into `parent` changes its status: if the directory was born after that, nobody has renamed it.
   struct timespec since = outer->st_ctim;
   since.tv_sec -= 1;  // the directory above is changed later than the new one is born

@@ -29,7 +29,7 @@ void let_group_enter(const File& parent, const File& directory);
 bool is_born_since(const File& directory, const struct timespec& moment);
 
 /// True if mcr may change the mode of this user's directory `directory` in `parent`. False if other users can have
-/// renamed another directory of this user's to its name. Its birth time tells: nobody has renamed it if `parent` was not
+/// renamed another directory of this user's to its name, or moved one there. Its birth time tells: nobody has renamed it if `parent` was not
 /// changed since, and a directory that is at most three seconds old counts as one that mcr has just made. Without birth
 /// times, every directory counts as new.
 bool may_be_changed(const File& parent, const File& directory);

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <filesystem>
+#include <system_error>
 
 #include "codecs/base/bytes.hpp"
 #include "codecs/base/checksum.hpp"
@@ -35,6 +37,14 @@ std::string working_directory() {
   }
   std::array<char, PATH_MAX> path{};
   return ::getcwd(path.data(), path.size()) == nullptr ? "." : path.data();
+}
+
+/// Returns the path to which the name leads, as far as that can be found: the rest of the name may be missing now.
+std::string path_of(const WrittenName& name) {
+  std::error_code none;
+  const std::filesystem::path path = std::filesystem::absolute(name.passed, none);
+  const std::filesystem::path known = std::filesystem::weakly_canonical(path, none);
+  return (none ? path : known).string();
 }
 
 /// Returns the hash of the attempts that have failed, with one more: of the writing number `position`.
@@ -130,8 +140,8 @@ void WritingCounts::count_failed(const WrittenName& name) {
   const std::uint64_t position = is_known ? last->second.sequence + 1 : before;
   std::uint64_t& failed = failed_[name];
   failed = with_failed(failed, position);
-  if (!is_known) return;
-  std::uint64_t& at_path = failed_at_path_[last->second.path];
+  // A name that was not written yet may be another name of a path that was.
+  std::uint64_t& at_path = failed_at_path_[is_known ? last->second.path : path_of(name)];
   at_path = with_failed(at_path, position);
 }
 

@@ -53,7 +53,8 @@ class WritingCounts {
   /// try again, or go on without the file.
   void count_failed(const WrittenName& name);
   /// Returns a hash (32 bits) of the attempts that have failed in this process under this name, or under another one by which
-  /// this process had already written the path, each with its writing's number. Zero: none.
+  /// this process had already written the path, each with its writing's number; and under other names that lead to the path,
+  /// by the links that there were at that moment. Zero: none.
   std::uint64_t failed(const Writing& writing) const;
 
   /// True if next() would return a sequence that the path has already, because of a writing under another name, and a link

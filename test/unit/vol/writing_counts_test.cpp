@@ -151,6 +151,24 @@ TEST_CASE("failed attempts are known for each file, under all its names", "[coun
   CHECK(failed("c", "c") != 0);
 }
 
+TEST_CASE("an attempt that failed under a name without writings counts for the path", "[counts]") {
+  Writer writer;
+  const auto before = std::filesystem::current_path();
+  const std::string path = std::filesystem::canonical(writer.place / ".") / "run/a";
+  const auto failed = [&] { return writer.counts.failed({written_name("run/a"), path, {}}); };
+  writer.counts.next({written_name("run/a"), path, {}}, [] { return std::uint64_t{0}; });
+  CHECK(failed() == 0);
+  writer.counts.count_failed(written_name(writer.place / "run/b"));
+  CHECK(failed() == 0);
+  writer.counts.count_failed(written_name(writer.place / "run/a"));  // `run` is not there
+  const std::uint64_t once = failed();
+  CHECK(once != 0);
+  std::filesystem::current_path(writer.place / ".");
+  writer.counts.count_failed(written_name("./run/../run/a"));
+  CHECK(failed() != once);
+  std::filesystem::current_path(before);
+}
+
 TEST_CASE("as many failed attempts in other steps are other attempts", "[counts]") {
   // The steps at which attempts failed, of five.
   const auto after = [](const std::vector<int>& failed) {

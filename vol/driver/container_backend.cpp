@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <functional>
 
+#include "restart/base/access_list.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/mapped_ids.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/sets/native_members.hpp"
@@ -232,6 +234,15 @@ Result<void> ContainerBackend::begin_writing() {
                                                ignore_disabled_locks_);
     return write_pending();
   }
+  // A list may name users and groups that this user namespace does not map. A new file could not get it, and a later chmod
+  // would let in whom it keeps out.
+  if (!restart::are_all_ids_mapped() && restart::has_access_list(at_path_))
+    return Error{Cause::system,
+                 path_ +
+                     " cannot be written: it has an access list that a new file cannot get, "
+                     "because this user namespace does not map all users and groups. Write to "
+                     "it outside of the namespace, or make it anew",
+                 EPERM};
   if (!is_there && !has_other_name()) return write_without_name();
   if (native_) return write_copy_of_native();
   // Duplicate the descriptor, because HDF5's lock and the program's handle use ours, which stays

@@ -127,15 +127,13 @@ Result<std::shared_ptr<const HeldContainers>> HeldByPath::hold(const std::string
 }
 
 Error link_not_followed(const std::string& path, const struct stat& link) {
-  const std::string others = " is a symbolic link that " + restart::user_text(link.st_uid) +
-                             " made, and mcr does not follow it; name the file or directory to "
-                             "which it leads";
+  const std::string whose =
+      restart::is_own_link(link)
+          ? "other users can have put there, or that leads through one of theirs"
+          : restart::user_text(link.st_uid) + " made";
   return Error{Cause::system,
-               path + (!restart::is_own_link(link)
-                           ? others
-                           : " is a symbolic link that other users can have put there, or that "
-                             "leads through one of theirs. mcr does not follow it; name the file "
-                             "or directory to which it leads"),
+               path + " is a symbolic link that " + whose +
+                   ", and mcr does not follow it; name the file or directory to which it leads",
                EPERM};
 }
 

@@ -17,11 +17,15 @@ namespace {
 
 constexpr int most_links = 40;
 
+std::string without_end_slashes(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 /// Without a "/" at its end; empty if the variable is no absolute path.
 std::string absolute_path_in(const char* variable) {
   const char* const value = std::getenv(variable);
-  std::string path = value == nullptr ? "" : value;
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  std::string path = without_end_slashes(value == nullptr ? "" : value);
   return path.starts_with('/') ? path : std::string();
 }
 
@@ -84,9 +88,8 @@ Result<File> open_by_trusted_way(const std::string& path) {
 
 Result<WayEnd> follow_trusted_links(const File& start, const std::string& name) {
   File home = MCR_TRY(File::open(start.descriptor(), ".", O_PATH | O_DIRECTORY));
-  std::string at = name;
+  std::string at = without_end_slashes(name);
   for (int links = 0; links < most_links; ++links) {
-    while (at.size() > 1 && at.ends_with('/')) at.pop_back();
     if (!is_plain_path(name_of(at)))
       return WayEnd{MCR_TRY(open_by(std::move(home), at, is_trusted)), "."};
     home = MCR_TRY(open_by(std::move(home), parent_of(at), is_trusted));
@@ -96,7 +99,7 @@ Result<WayEnd> follow_trusted_links(const File& start, const std::string& name) 
     if (file) status = MCR_TRY(file->status());
     if (!file || !S_ISLNK(status.st_mode)) return WayEnd{std::move(home), name_of(at)};
     if (!is_trusted(status, MCR_TRY(home.status()))) break;
-    at = MCR_TRY(link_target(*file));
+    at = without_end_slashes(MCR_TRY(link_target(*file)));
   }
   return refused_link(name);
 }

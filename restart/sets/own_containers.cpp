@@ -178,8 +178,8 @@ Result<File> parent_directory(const std::string& directory) {
   return File::open(AT_FDCWD, parent_of(directory), O_PATH | O_DIRECTORY);
 }
 
-/// True if the directory is this user's and empty, and may be changed. make_own_containers() then closes it to other
-/// users where that is needed.
+/// True if make_own_containers() may close the directory to other users: it is this user's, it is empty, and it may be
+/// changed.
 bool may_be_closed(const File& parent, const std::string& directory) {
   const auto opened = open_beneath(parent.descriptor(), name_of(directory), O_RDONLY | O_DIRECTORY);
   const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
@@ -195,9 +195,9 @@ bool keeps_writers_or_is_empty(const File& containers, const struct stat& status
 }
 
 /// True if the directory may get this mode: it is this user's, may be changed, and is empty or keeps its write bits.
-bool may_get_mode(const File& containers, const struct stat& status, mode_t mode) {
-  const auto parent = File::open(containers.descriptor(), "..", O_PATH | O_DIRECTORY);
-  return status.st_uid == ::geteuid() && parent && may_be_changed(*parent, containers) &&
+bool may_get_mode(const File& parent, const File& containers, const struct stat& status,
+                  mode_t mode) {
+  return status.st_uid == ::geteuid() && may_be_changed(parent, containers) &&
          keeps_writers_or_is_empty(containers, status, mode);
 }
 
@@ -248,7 +248,7 @@ std::optional<std::string> refusal_of_one(const std::string& directory, bool is_
   if (!is_last || !outer || !inner) return std::nullopt;
   const KeptOut kept = kept_out(files, *outer);
   if (!is_more_open(*inner, kept) ||
-      may_get_mode(*opened, *inner, closed_mode(inner->st_mode, kept)))
+      may_get_mode(*above, *opened, *inner, closed_mode(inner->st_mode, kept)))
     return std::nullopt;
   return more_open(directory, *inner).message;
 }
@@ -326,7 +326,8 @@ Result<void> close_to(const KeptOut& kept, const File& containers, const std::st
   const struct stat status = MCR_TRY(containers.status());
   if (!is_more_open(status, kept)) return {};
   const mode_t mode = closed_mode(status.st_mode, kept);
-  if (!may_get_mode(containers, status, mode)) {
+  const File parent = MCR_TRY(File::open(containers.descriptor(), "..", O_PATH | O_DIRECTORY));
+  if (!may_get_mode(parent, containers, status, mode)) {
     // Another process of this user may have closed it since, and put a file into it.
     if (!is_more_open(MCR_TRY(containers.status()), kept)) return {};
     return more_open(path, status);

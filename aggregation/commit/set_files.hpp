@@ -34,6 +34,7 @@ struct StoredPart {
   std::string path;  ///< the stub's path when the stub was written, for messages and comparisons
   std::uint32_t mode = 0;
   std::uint64_t size = 0;
+  std::uint64_t committed_ns = 0;               ///< when its container was made
   std::shared_ptr<const ContainersPlace> home;  ///< the directory of its containers
   /// The stub is looked for only at this path in `home->base`. Empty if the container names a path
   /// outside `home->base`.

@@ -109,17 +109,22 @@ Result<void> check_names(const Containers& containers, const UnpackCommand& comm
   return {};
 }
 
+struct ReplacedParts {
+  std::set<restart::PartId> parts;
+  std::map<SetKey, std::uint64_t> again_ns;  ///< when a set's newest replacement was committed
+};
+
 /// Returns the parts that a later part of the same file replaces. If a file was opened again and
 /// amended after its set was committed, its new part is in a further container. The part that was
 /// committed last counts, whatever the names of the containers.
-Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
+Result<ReplacedParts> replaced_parts(const Containers& containers) {
   using Path = std::pair<SetKey, std::string>;
   struct Newest {
     std::pair<std::uint64_t, std::uint64_t> order;
     restart::PartId part;
   };
   std::map<Path, Newest> newest;
-  std::set<restart::PartId> replaced;
+  ReplacedParts replaced;
   for (const Container& container : containers) {
     const auto& records = *MCR_TRY(container.reader->parts());
     // Each set of one file is a new writing of that file, and replaces the earlier writings.
@@ -132,8 +137,10 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
       const auto [there, is_first] = newest.try_emplace(Path{key, entry.path}, here);
       if (is_first || there->second.part == here.part) continue;
       const bool is_newer = here.order >= there->second.order;
-      replaced.insert(is_newer ? there->second.part : here.part);
+      replaced.parts.insert(is_newer ? there->second.part : here.part);
       if (is_newer) there->second = here;
+      std::uint64_t& again_ns = replaced.again_ns[key];
+      again_ns = std::max(again_ns, there->second.order.second);
     }
   }
   return replaced;
@@ -336,14 +343,16 @@ Result<Containers> open_named(const std::string& argument) {
 /// Says which of the unpacked files are older than a plain file at their path: the program has
 /// written that file natively since, so its newest bytes are in no container.
 void tell_of_newer_plain_files(const Containers& containers, const UnpackCommand& command,
-                               const std::set<restart::PartId>& replaced) {
+                               const ReplacedParts& replaced) {
   std::string first;
   std::size_t count = 0;
+  bool is_mixed = false;
   for (const Container& container : containers) {
     const restart::SetIdentity& set = container.reader->set();
-    for (const auto& record : **container.reader->parts()) {
-      const restart::PartEntry& entry = record.entry;
-      if (!is_wanted(command, entry.rank) || replaced.contains(entry.part) ||
+    const auto& records = **container.reader->parts();
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const restart::PartEntry& entry = records[i].entry;
+      if (!is_wanted(command, entry.rank) || replaced.parts.contains(entry.part) ||
           container.without.contains(entry.part))
         continue;
       const std::string path = place_in_tree(*container.home, set, entry.path).text;
@@ -352,6 +361,8 @@ void tell_of_newer_plain_files(const Containers& containers, const UnpackCommand
           restart::modified_ns(there.status) <= set.created_ns)
         continue;
       if (count++ == 0) first = path;
+      const auto again = replaced.again_ns.find(key_of(*container.reader, i));
+      is_mixed |= again != replaced.again_ns.end() && set.created_ns < again->second;
     }
   }
   if (count == 0) return;
@@ -360,6 +371,11 @@ void tell_of_newer_plain_files(const Containers& containers, const UnpackCommand
              "mcr unpack: %s is a plain file that is newer than its container%s; what was unpacked "
              "is the older writing",
              first.c_str(), others.c_str());
+  if (is_mixed) {
+    print_line(stderr,
+               "mcr unpack: other files of that set were written again after their commit, so what "
+               "was unpacked may be of different steps");
+  }
 }
 
 std::string nothing_unpacked(const Containers& containers) {
@@ -449,7 +465,7 @@ Result<restart::UnpackReport> unpack_into_directory(const UnpackCommand& command
     return with_remedy(checked.error(), others);
   restart::UnpackReport all;
   for (const Container& container : containers) {
-    options.without = replaced;
+    options.without = replaced.parts;
     options.without.insert(container.without.begin(), container.without.end());
     const auto report = restart::unpack(*container.reader, command.directory, options);
     if (!report) return with_remedy(report.error(), others);

@@ -525,6 +525,14 @@ class View {
     return warn_or_refuse("mix ", text().of_two_sets(*choice));
   }
 
+  /// True if a file of the opened set was written again after its commit, or if that is not known. Its first writing is then lost,
+  /// as natively.
+  [[nodiscard]] bool was_written_again() const {
+    if (generations_.empty()) return true;
+    const Generation& own = generations_.front();
+    return own.parts.size() > own.members.size() || !own.parts.contains(stub_.part);
+  }
+
   /// Warns, or fails with mix=refuse, if a native file has replaced a rank's file since (newer_native_file()).
   /// Not if the set is this file alone: ranks that write files in turn have one each.
   Result<void> look_at_next_rank() const {
@@ -535,13 +543,14 @@ class View {
     const std::string path = newer_native_file(own, ranks, here_.masked_name, here_.place.owner,
                                                where_notes_are_found(), present_);
     if (path.empty()) return {};
-    const std::string text = path + " was written natively after the set " + here_.masked_name +
-                             " (launch " + stub_.launch + ", sequence " +
-                             std::to_string(stub_.sequence) + "), from which " + path_ +
-                             " is opened. If a job died before all ranks had written the "
-                             "later step, ranks now open "
-                             "files of different steps. Nothing is lost: `mcr unpack` writes the "
-                             "older set as plain files";
+    const std::string text =
+        path + " was written natively after the set " + here_.masked_name + " (launch " +
+        stub_.launch + ", sequence " + std::to_string(stub_.sequence) + "), from which " + path_ +
+        " is opened. If a job died before all ranks had written the "
+        "later step, ranks now open files of different steps" +
+        (was_written_again() ? ""
+                             : ". Nothing is lost: `mcr unpack` writes the older set as plain "
+                               "files");
     return warn_or_refuse("natively ", text);
   }
 

@@ -540,6 +540,21 @@ void adopt_others(const LaunchDirectory& directory, bool kept_too) {
   (void)adopt_launches(restart::parent_of(path), path, kept_too).has_value();
 }
 
+/// The signal that ended the leader may have been sent to the ranks too, which are still dying. Tries for a moment to remove the
+/// launch's directory after them, unless another leader leads by then.
+Result<bool> remove_after_ranks(const LaunchDirectory& directory) {
+  constexpr std::uint64_t dying_ms = 2000;
+  constexpr int look_ms = 20;
+  const std::uint64_t begin = restart::monotonic_ms();
+  while (restart::monotonic_ms() < begin + dying_ms) {
+    ::poll(nullptr, 0, look_ms);
+    if (MCR_TRY(directory.anybody_lives())) continue;
+    const auto lock = MCR_TRY(directory.try_lead());
+    return lock ? directory.remove_if_done() : Result<bool>(false);
+  }
+  return false;
+}
+
 /// Leads until the launch needs no leader. Returns true if a signal ended it.
 Result<bool> lead_launch(LaunchDirectory& directory, const LeaderOptions& options,
                          Signals* signals) {
@@ -562,7 +577,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
   }
   for (;;) {
     // A launch has one leader: a second one ends here.
-    const auto lock = MCR_TRY(directory.try_lead());
+    auto lock = MCR_TRY(directory.try_lead());
     if (!lock) return report;
     report.led = true;
     directory.end_start();
@@ -582,6 +597,10 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
       report.removed = MCR_TRY(removed);
     }
     report.left = report.removed ? 0 : parts_in(directory);
+    if (was_terminated && !report.removed && report.left == 0) {
+      lock.reset();  // a rank that lives on may start a leader
+      report.removed = MCR_TRY(remove_after_ranks(directory));
+    }
     if (report.removed || was_terminated) return report;
     // A process that joined after the exit was decided found our lock held. It started no leader,
     // and relies on this one.

@@ -137,14 +137,6 @@ bool leads_to_part(const File& base, const std::string& in_base, const LockedPar
   return stub && stub->part == part.id;
 }
 
-/// True if parts whose stubs were not found may go to this directory.
-bool is_own_or_projects(const File& directory) {
-  const auto status = directory.status();
-  if (!status) return false;
-  if (restart::is_believed(status->st_uid, ::geteuid())) return true;
-  return (status->st_mode & S_IWGRP) != 0 && restart::is_own_group(status->st_gid);
-}
-
 /// Moves the container from the directory in which it lies now, even if its path leads elsewhere.
 Result<void> move_container(const File& container, const std::string& path, const File& directory,
                             const std::string& name) {
@@ -241,13 +233,16 @@ Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>
     if (!leads && place.kind == StubPlace::Kind::here) return files_have_gone(where);
     is_known |= leads;
   }
-  return is_known ? place_below(base, where) : open_place_by_path(where);
+  return is_known ? place_below(base, where)
+                  : open_place_by_path(where, parts.front().journal.begin);
 }
 
-Result<Place> open_place_by_path(const ContainerName& where) {
+Result<Place> open_place_by_path(const ContainerName& where, const restart::PartBegin& begin) {
   const auto base = restart::open_by_trusted_way(where.base);
   if (!base && base.error().system_error != ELOOP) return base.error();
-  if (!base || !is_own_or_projects(*base)) return files_have_gone(where);
+  const auto status = base ? base->status() : Result<struct stat>(base.error());
+  if (!status || !restart::is_own_or_projects(*status) || !restart::is_begun_below(begin, *base))
+    return files_have_gone(where);
   Place place = MCR_TRY(place_below(*base, where));
   // The directories of the files are not known, so they may have kept everybody out.
   MCR_TRY(restart::close_to(restart::KeptOut::all(), place.directory, where.directory));

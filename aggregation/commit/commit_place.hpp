@@ -68,10 +68,11 @@ void remove_if_new(const Place& place, const restart::ContainerName& where);
 Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
                          const StubHandles* stubs);
 /// As open_place(), for use when no stub confirms that the directory is the right one. Accepts only
-/// directories that belong to this user or to root, or that one of this user's groups may write, and follows no
-/// link of another user's on the way. Closes the directory of containers to all others, because the files' own
+/// directories that belong to this user or to root, or that one of this user's groups may write, and that are or lay above the
+/// part's directory when it was begun (if `begin` tells); and follows no link of another user's on the way. Closes the directory of containers to all others, because the files' own
 /// directories are not known.
-Result<Place> open_place_by_path(const restart::ContainerName& where);
+Result<Place> open_place_by_path(const restart::ContainerName& where,
+                                 const restart::PartBegin& begin);
 
 /// Closes the directory of containers (restart::close_to) to users whom the directories of the files keep out, and to all
 /// others if one of these directories is not known.

@@ -141,7 +141,7 @@ Result<File> open_nearest(const std::string& masked, const std::string& containe
   };
   while (names.base != "/" && is_unsafe()) go_up();
   for (;; go_up()) {
-    auto place = open_place_by_path(names);
+    auto place = open_place_by_path(names, begin);
     if (place) return std::move(place->directory);
     const int number = place.error().system_error;
     const bool is_next_tried = restart::means_gone(number) || number == EPERM || number == EACCES;
@@ -242,6 +242,7 @@ Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin, Names names) 
 PartBegin moved_to(const std::string& path, PartBegin begin) {
   begin.path = path;
   begin.directory_device = begin.directory_inode = 0;
+  begin.above.clear();
   return begin;
 }
 Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubHandles* stubs,

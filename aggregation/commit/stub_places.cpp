@@ -73,12 +73,17 @@ bool is_base_there(const PlaceByNames& names) {
                    !restart::is_gone_or_made_after(where.base, names.begin.begin_for_files_ns());
 }
 
-/// Returns the nearest directory above `path` that is older than the part, and that no other user can take away.
+/// Returns the nearest directory above `path` that lay above the part when it was begun, and that no other user can take away.
 std::string older_directory_above(std::string path, const PartBegin& begin) {
+  const auto is_it = [&] {
+    const auto directory = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+    if (!directory) return !restart::leads_nowhere(directory.error().system_error);
+    return restart::is_begun_below(begin, *directory) &&
+           !restart::was_made_after(*directory, begin.begin_for_files_ns());
+  };
   do {
     path = parent_of(path);
-  } while (path != "/" && (restart::is_gone_or_made_after(path, begin.begin_for_files_ns()) ||
-                           restart::others_may_move(path)));
+  } while (path != "/" && (!is_it() || restart::others_may_move(path)));
   return path;
 }
 

@@ -216,6 +216,11 @@ bool is_own_group(gid_t group) {
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
+bool is_own_or_projects(const struct stat& directory) {
+  if (is_believed(directory.st_uid, ::geteuid())) return true;
+  return (directory.st_mode & S_IWGRP) != 0 && is_own_group(directory.st_gid);
+}
+
 bool can_have_group(const File& directory, gid_t group) {
   if (is_unmapped_group(group)) return false;
   if (::geteuid() == 0 || is_own_group(group)) return true;

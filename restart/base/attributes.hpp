@@ -4,6 +4,7 @@
 // process does not decide them.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <vector>
@@ -52,6 +53,8 @@ Result<void> give_access(const File& file, const Access& access);
 
 /// True if this user is a member of the group.
 bool is_own_group(gid_t group);
+/// True if the directory belongs to this user or to root, or if one of this user's groups may write to it.
+bool is_own_or_projects(const struct stat& directory);
 /// True if this user can make a file of that group in the directory: as a member, or because the directory gives its
 /// group to new files.
 bool can_have_group(const File& directory, gid_t group);

@@ -13,6 +13,7 @@
 
 #include "restart/base/access_list.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 
 namespace mcr::restart {
@@ -121,6 +122,21 @@ bool others_may_move(const std::string& directory) {
     at = std::move(above);
   }
   return true;
+}
+
+std::vector<FileIdentity> directories_above(const File& directory, std::size_t most) {
+  std::vector<FileIdentity> above;
+  std::string path = "..";
+  while (above.size() < most) {
+    struct stat status {};
+    if (system_calls().fstatat(directory.descriptor(), path.c_str(), &status, 0) != 0) break;
+    const FileIdentity identity(status);
+    if (!above.empty() && above.back() == identity) break;  // the root
+    above.push_back(identity);
+    if (!is_own_or_projects(status)) break;
+    path += "/..";
+  }
+  return above;
 }
 
 bool is_at_or_above(FileIdentity base, const File& directory) {

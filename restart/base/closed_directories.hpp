@@ -5,8 +5,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "restart/base/attributes.hpp"
+#include "restart/base/file_identity.hpp"
 
 namespace mcr::restart {
 
@@ -34,6 +36,10 @@ KeptOut operator|(KeptOut one, KeptOut other);
 
 /// Looks at `directory`, and at each directory between it and `base`.
 KeptOut kept_out(const File& directory, const struct stat& base);
+
+/// Returns the identities of the directories above `directory`, nearest first, at most `most`. The first one that belongs to another
+/// user, and not to a group of this user's that may write to it, is the last: he may exchange what lies in it.
+std::vector<FileIdentity> directories_above(const File& directory, std::size_t most);
 
 /// True if other users may move this directory, or one above it, into another directory. For that, a user needs
 /// two rights: to write to it, and to rename it (as the owner of the directory above, or as one who may write to that).

@@ -77,6 +77,14 @@ Result<PartBegin> read_begin(ByteSpan payload) {
   if (failed > 0) begin.failed_attempts = failed - 1;
   begin.is_by_untrusted_links =
       reader.remaining() > 0 && MCR_TRY(reader.varint_at_most(1, "untrusted links")) != 0;
+  const std::uint64_t levels =
+      reader.remaining() > 0
+          ? MCR_TRY(reader.varint_at_most(max_directories_above, "directories above"))
+          : 0;
+  for (std::uint64_t i = 0; i < levels; ++i) {
+    const dev_t device = MCR_TRY(reader.varint());
+    begin.above.emplace_back(device, MCR_TRY(reader.varint()));
+  }
   return begin;
 }
 
@@ -135,6 +143,11 @@ Bytes write_begin(const PartBegin& begin) {
   writer.varint(begin.file_inode);
   writer.varint(begin.failed_attempts ? *begin.failed_attempts + 1 : 0);
   writer.varint(begin.is_by_untrusted_links ? 1 : 0);
+  writer.varint(begin.above.size());
+  for (const FileIdentity& directory : begin.above) {
+    writer.varint(directory.device);
+    writer.varint(directory.inode);
+  }
   return write_record(begin_kind, payload);
 }
 

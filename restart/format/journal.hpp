@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "codecs/base/bytes.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/base/part_id.hpp"
 
 namespace mcr::restart {
@@ -46,6 +47,8 @@ struct PartBegin {
   std::optional<std::uint64_t> failed_attempts;
   /// A symbolic link that other users may have made leads here, so other ranks' files may lie elsewhere.
   bool is_by_untrusted_links = false;
+  /// Identities of the directories above, nearest first, as directories_above() returns them. Empty: not recorded.
+  std::vector<FileIdentity> above;
   /// Not in the file: the writer's clock is behind the kernel's, which gives files their times.
   bool has_slow_clock = false;
 
@@ -94,6 +97,7 @@ struct Journal {
 /// The limits within which a reader accepts a begin record. masked_names() stays within them.
 inline constexpr std::size_t max_masked_names = 16;
 inline constexpr std::size_t max_path_bytes = 8192;
+inline constexpr std::size_t max_directories_above = 16;
 
 /// The largest journal that is written or read.
 inline constexpr std::size_t max_journal_bytes = 1 << 20;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -53,6 +54,14 @@ bool is_begun_in(const PartBegin& begin, const File& directory) {
   if (begin.directory_inode == 0) return true;  // not known
   const FileIdentity begun{begin.directory_device, begin.directory_inode};
   return FileIdentity(*status) == begun && !was_made_after(directory, begin.begin_for_files_ns());
+}
+
+bool is_begun_below(const PartBegin& begin, const File& directory) {
+  if (begin.above.empty() || is_begun_in(begin, directory)) return true;
+  const auto status = directory.status();
+  return status && !was_made_after(directory, begin.begin_for_files_ns()) &&
+         std::find(begin.above.begin(), begin.above.end(), FileIdentity(*status)) !=
+             begin.above.end();
 }
 
 bool is_begun_file(const PartBegin& begin, const std::string& path, const struct stat& status) {

@@ -26,6 +26,8 @@ Result<void> write_stub_file(const File& file, const Stub& stub);
 
 /// True if the part was begun in this directory, and not in an earlier one that had its inode number.
 bool is_begun_in(const PartBegin& begin, const File& directory);
+/// True if the directory is that one or lay above it when the part was begun, or if that is not recorded.
+bool is_begun_below(const PartBegin& begin, const File& directory);
 
 /// True if the file that is open is the one for which the part was begun, and no copy of it that has come
 /// to its path, or to another one. If the file was renamed, this cannot be told.

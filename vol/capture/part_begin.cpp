@@ -65,6 +65,7 @@ restart::PartBegin begin_part(const CapturePlan& plan, const struct stat& status
   });
   begin.failed_attempts = Process::get().writings().failed(plan.writing);
   begin.is_by_untrusted_links = !plan.writing.is_by_trusted_links;
+  begin.above = plan.place.above;
   begin.presence = plan.stage->presence.name;
   begin.mode = status.st_mode & 0777;
   begin.begin_ns = realtime_ns();

@@ -9,10 +9,13 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <utility>
 
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/format/journal.hpp"
 
 namespace mcr::vol {
 
@@ -26,11 +29,16 @@ std::string path_of(const restart::File& directory) {
   return path.empty() ? restart::real_path(directory.name()) : path;
 }
 
-// A cache of the paths of directories, because asking the kernel costs as much time as all that
-// native HDF5 does for an empty file.
+struct KnownDirectory {
+  std::string path;
+  std::vector<restart::FileIdentity> above;  // restart::directories_above()
+};
+
+// A cache of directories, because asking the kernel costs as much time as all that native HDF5 does
+// for an empty file.
 struct KnownDirectories {
   std::mutex mutex;
-  std::map<restart::FileIdentity, std::string> paths;
+  std::map<restart::FileIdentity, KnownDirectory> directories;
 };
 KnownDirectories& known_directories() {
   // Never destroyed: used after static destructors have run.
@@ -38,21 +46,22 @@ KnownDirectories& known_directories() {
   return directories;
 }
 
-// Uses a cached path only if it still leads to that directory.
-std::string path_of_same(const restart::File& directory, restart::FileIdentity identity) {
+// Uses what is cached only if the path still leads to that directory.
+KnownDirectory know(const restart::File& directory, restart::FileIdentity identity) {
   constexpr std::size_t most_known = 64;
   const std::lock_guard lock(known_directories().mutex);
-  auto& paths = known_directories().paths;
+  auto& directories = known_directories().directories;
   struct stat status {};
-  if (const auto known = paths.find(identity); known != paths.end()) {
-    if (stat(known->second.c_str(), &status) == 0 && restart::FileIdentity(status) == identity)
+  if (const auto known = directories.find(identity); known != directories.end()) {
+    if (stat(known->second.path.c_str(), &status) == 0 && restart::FileIdentity(status) == identity)
       return known->second;
-    paths.erase(known);
+    directories.erase(known);
   }
-  std::string path = path_of(directory);
-  if (paths.size() == most_known) paths.clear();
-  if (!path.empty()) paths[identity] = path;
-  return path;
+  KnownDirectory found{path_of(directory),
+                       restart::directories_above(directory, restart::max_directories_above)};
+  if (directories.size() == most_known) directories.clear();
+  if (!found.path.empty()) directories[identity] = found;
+  return found;
 }
 
 // Opens the directory of `name` and finds its path.
@@ -60,7 +69,9 @@ Result<void> enter_directory(const std::string& name, ResolvedPath& resolved) {
   auto home =
       MCR_TRY(restart::File::open(AT_FDCWD, restart::parent_of(name), O_PATH | O_DIRECTORY));
   resolved.directory_status = MCR_TRY(home.status());
-  resolved.directory = path_of_same(home, restart::FileIdentity(resolved.directory_status));
+  KnownDirectory known = know(home, restart::FileIdentity(resolved.directory_status));
+  resolved.directory = std::move(known.path);
+  resolved.above = std::move(known.above);
   resolved.name = restart::name_of(name);
   resolved.home = std::make_shared<const restart::File>(std::move(home));
   return {};

@@ -8,8 +8,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
 
 namespace mcr::vol {
 
@@ -21,8 +23,9 @@ struct ResolvedPath {
   /// user may replace directories above it.
   std::shared_ptr<const restart::File> home;
   struct stat directory_status {};
-  std::optional<struct stat> status;  ///< of the file there; nothing if there is none
-  bool is_linked = false;             ///< the last component that was passed is a symbolic link
+  std::vector<restart::FileIdentity> above;  ///< restart::directories_above() of `home`
+  std::optional<struct stat> status;         ///< of the file there; nothing if there is none
+  bool is_linked = false;  ///< the last component that was passed is a symbolic link
 
   [[nodiscard]] Result<restart::File> open(int flags, mode_t mode = 0600) const {
     return restart::File::open(home->descriptor(), name, flags, mode);

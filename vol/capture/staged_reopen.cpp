@@ -144,6 +144,7 @@ Result<void> StagedFile::amend(const restart::Stub& stub, const ResolvedPath& pl
   begin.path = place.path;
   begin.directory_device = place.directory_status.st_dev;
   begin.directory_inode = place.directory_status.st_ino;
+  begin.above = place.above;
   begin.rank = origin->rank;
   begin.rank_count = origin->rank_count;
   begin.local_rank_count = launcher.local_rank_count;

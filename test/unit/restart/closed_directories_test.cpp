@@ -111,6 +111,23 @@ TEST_CASE("others take a directory away only if they may write to it and rename 
 }
 
 TEST_CASE(
+    "the directories above one are told from the nearest up to the first one of another user, or "
+    "the root") {
+  const Tree tree;
+  const FileIdentity v(tree.status("v"));
+  const FileIdentity place(*tree.root.status());
+  const auto all = directories_above(tree.open("v/0"), 100);
+  REQUIRE(all.size() > 2);
+  CHECK(all[0] == v);
+  CHECK(all[1] == place);
+  CHECK(directories_above(tree.open("v/0"), 1) == std::vector{v});
+  if (::geteuid() != 0) return;
+  tree.mode("v", 0755);
+  REQUIRE(::chown((tree.place / "v").c_str(), 12345, 12345) == 0);
+  CHECK(directories_above(tree.open("v/0"), 100) == std::vector{v});
+}
+
+TEST_CASE(
     "users whom a file's access list names count as others in the directories above the file") {
   const Tree tree;
   constexpr std::uint32_t user = 64101;

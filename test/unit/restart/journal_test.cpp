@@ -19,6 +19,7 @@ PartBegin example() {
   begin.file_inode = 77;
   begin.failed_attempts = 2;
   begin.is_by_untrusted_links = true;
+  begin.above = {{2049, 5}, {66305, 1234567890123}};
   begin.rank = 3;
   begin.rank_count = 8;
   begin.local_rank_count = 4;
@@ -70,6 +71,7 @@ TEST_CASE("a journal is read back as it was written") {
   CHECK(begin.file_inode == 77);
   CHECK(begin.failed_attempts == 2U);
   CHECK(begin.is_by_untrusted_links);
+  CHECK(begin.above == std::vector<FileIdentity>{{2049, 5}, {66305, 1234567890123}});
   CHECK(begin.rank == 3);
   CHECK(begin.rank_count == 8);
   CHECK(begin.local_rank_count == 4);

@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -22,7 +21,6 @@
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/stored_sets.hpp"
-#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 
@@ -63,38 +61,6 @@ void order_and_mark(std::vector<StoredSet>& sets) {
   }
 }
 
-/// True if the file's rank has written it natively since, or if another file was put in its place.
-bool is_native_by_now(const StoredSet& set, const StoredPart& part) {
-  using Kind = restart::FileAt::Kind;
-  const Kind kind = restart::file_at(part.open()).kind;
-  // An owner can read his stubs. Others may be refused.
-  return kind == Kind::plain_file || (kind == Kind::closed && set.owner == ::geteuid());
-}
-
-/// True if a file of the set is native now, and others were written again and committed later than this file. The same program
-/// may have written all. The set then has the new step of the others, and an older step of this file.
-bool was_written_again_in_part(const StoredSet& set) {
-  struct Writings {
-    std::size_t count = 0;
-    const StoredPart* newest = nullptr;
-  };
-  std::map<std::string_view, Writings> files;  // by path
-  for (const StoredPart& part : set.parts) {
-    Writings& file = files[part.path];
-    ++file.count;
-    if (file.newest == nullptr || file.newest->committed_ns < part.committed_ns)
-      file.newest = &part;
-  }
-  std::uint64_t again_ns = 0;
-  for (const auto& [path, file] : files) {
-    if (file.count > 1) again_ns = std::max(again_ns, file.newest->committed_ns);
-  }
-  return std::any_of(files.begin(), files.end(), [&](const auto& file) {
-    const StoredPart& newest = *file.second.newest;
-    return newest.committed_ns < again_ns && is_native_by_now(set, newest);
-  });
-}
-
 /// A container file, and the user to whom it is attributed.
 struct ContainerFile {
   std::string path;
@@ -109,9 +75,10 @@ void add_parts(StoredSet& set, const ContainerFile& container, const SetShare& s
     const restart::PartEntry& entry = record->entry;
     IndexPlace place = place_in_tree(container.home, share.set, entry.path);
     set.container_dir = place.container_dir;
+    set.amendments.add(place.text, share.set.amended_by);
     set.parts.push_back({entry.part, entry.rank, std::move(place.text),
                          restart::mode_within(entry.mode, container.access), entry.size,
-                         share.set.created_ns, container.home.place(), std::move(place.below)});
+                         container.home.place(), std::move(place.below)});
   }
 }
 
@@ -228,10 +195,9 @@ class FoundSets {
     }
     order_and_mark(all);
     for (StoredSet& set : all) {
-      set.account.drifted |= was_written_again_in_part(set);
       set.wholeness = wholeness(set.account);
-      if (!set.damaged.empty() && set.wholeness == Wholeness::whole)
-        set.wholeness = Wholeness::unknown;
+      const bool is_doubtful = !set.damaged.empty() || set.amendments.are_partial();
+      if (is_doubtful && set.wholeness == Wholeness::whole) set.wholeness = Wholeness::unknown;
     }
     std::sort(all.begin(), all.end(), is_older);
     return all;

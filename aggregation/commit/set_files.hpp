@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/commit/amendments.hpp"
 #include "aggregation/commit/held_containers.hpp"
 #include "aggregation/merge/sets.hpp"
 #include "restart/base/file.hpp"
@@ -34,7 +35,6 @@ struct StoredPart {
   std::string path;  ///< the stub's path when the stub was written, for messages and comparisons
   std::uint32_t mode = 0;
   std::uint64_t size = 0;
-  std::uint64_t committed_ns = 0;               ///< when its container was made
   std::shared_ptr<const ContainersPlace> home;  ///< the directory of its containers
   /// The stub is looked for only at this path in `home->base`. Empty if the container names a path
   /// outside `home->base`.
@@ -72,6 +72,7 @@ struct StoredSet {
   std::map<std::string, ReadContainer> read;  ///< by path of a container
   std::vector<StoredPart> parts;
   Account account;
+  Amendments amendments;
   bool is_of_one_file = false;  ///< is_of_one_file()
   Wholeness wholeness = Wholeness::unknown;
   std::uint64_t created_ns = 0;  ///< of its newest container

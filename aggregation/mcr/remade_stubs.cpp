@@ -225,6 +225,18 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   return make_stub(home.descriptor(), name, wanted);
 }
 
+/// Fails if a later job wrote into other files of the set, but not into this one: it may have been native then, so its part may be of an
+/// earlier step than the others.
+Result<void> check_step(const StoredSet& set, const StoredPart& part) {
+  if (!set.amendments.lack(part.path)) return {};
+  return Error{Cause::system,
+               "a later job wrote into other files of its set, so this file may have "
+               "been of a later step than what is stored; no file is made there; "
+               "`mcr unpack " +
+                   set.prefix + "* --rank " + std::to_string(part.rank) +
+                   " -d DIR` writes what is stored"};
+}
+
 /// Decides whether stubs of a set belong below its base, and keeps the answers.
 class Bases {
  public:
@@ -405,6 +417,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
     }
     const auto made = [&]() -> Result<void> {
       if (!claim) return claim.error();
+      MCR_TRY(check_step(*claim->first, *claim->second));
       if (!dry_run) return remake_stub(*claim->first, *claim->second);
       MCR_TRY(open_home(*claim->first, *claim->second, true));
       return {};

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "aggregation/commit/amendments.hpp"
 #include "aggregation/commit/held_containers.hpp"
 #include "aggregation/commit/index_place.hpp"
 #include "aggregation/commit/set_files.hpp"
@@ -109,22 +110,17 @@ Result<void> check_names(const Containers& containers, const UnpackCommand& comm
   return {};
 }
 
-struct ReplacedParts {
-  std::set<restart::PartId> parts;
-  std::map<SetKey, std::uint64_t> again_ns;  ///< when a set's newest replacement was committed
-};
-
-/// Returns the parts that a later part of the same file replaces. If a file was opened again and
+/// Returns the parts that a later part of the same file, or a native member, replaces. If a file was opened again and
 /// amended after its set was committed, its new part is in a further container. The part that was
-/// committed last counts, whatever the names of the containers.
-Result<ReplacedParts> replaced_parts(const Containers& containers) {
+/// committed last counts, whatever the names of the containers. A file becomes native after its parts were written.
+Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   using Path = std::pair<SetKey, std::string>;
   struct Newest {
     std::pair<std::uint64_t, std::uint64_t> order;
     restart::PartId part;
   };
   std::map<Path, Newest> newest;
-  ReplacedParts replaced;
+  std::set<restart::PartId> replaced;
   for (const Container& container : containers) {
     const auto& records = *MCR_TRY(container.reader->parts());
     // Each set of one file is a new writing of that file, and replaces the earlier writings.
@@ -137,10 +133,19 @@ Result<ReplacedParts> replaced_parts(const Containers& containers) {
       const auto [there, is_first] = newest.try_emplace(Path{key, entry.path}, here);
       if (is_first || there->second.part == here.part) continue;
       const bool is_newer = here.order >= there->second.order;
-      replaced.parts.insert(is_newer ? there->second.part : here.part);
+      replaced.insert(is_newer ? there->second.part : here.part);
       if (is_newer) there->second = here;
-      std::uint64_t& again_ns = replaced.again_ns[key];
-      again_ns = std::max(again_ns, there->second.order.second);
+    }
+  }
+  for (const Container& container : containers) {
+    const restart::SetIdentity& set = container.reader->set();
+    const bool is_alone = is_of_one_file(set);
+    const std::pair order{is_alone ? set.order() : 0, set.created_ns};
+    for (const restart::NativeMember& native : set.natives) {
+      const auto there =
+          newest.find(Path{is_alone ? SetKey{} : key_of(*container.reader, 0), native.path});
+      if (there != newest.end() && order >= there->second.order)
+        replaced.insert(there->second.part);
     }
   }
   return replaced;
@@ -343,16 +348,14 @@ Result<Containers> open_named(const std::string& argument) {
 /// Says which of the unpacked files are older than a plain file at their path: the program has
 /// written that file natively since, so its newest bytes are in no container.
 void tell_of_newer_plain_files(const Containers& containers, const UnpackCommand& command,
-                               const ReplacedParts& replaced) {
+                               const std::set<restart::PartId>& replaced) {
   std::string first;
   std::size_t count = 0;
-  bool is_mixed = false;
   for (const Container& container : containers) {
     const restart::SetIdentity& set = container.reader->set();
-    const auto& records = **container.reader->parts();
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      const restart::PartEntry& entry = records[i].entry;
-      if (!is_wanted(command, entry.rank) || replaced.parts.contains(entry.part) ||
+    for (const auto& record : **container.reader->parts()) {
+      const restart::PartEntry& entry = record.entry;
+      if (!is_wanted(command, entry.rank) || replaced.contains(entry.part) ||
           container.without.contains(entry.part))
         continue;
       const std::string path = place_in_tree(*container.home, set, entry.path).text;
@@ -361,8 +364,6 @@ void tell_of_newer_plain_files(const Containers& containers, const UnpackCommand
           restart::modified_ns(there.status) <= set.created_ns)
         continue;
       if (count++ == 0) first = path;
-      const auto again = replaced.again_ns.find(key_of(*container.reader, i));
-      is_mixed |= again != replaced.again_ns.end() && set.created_ns < again->second;
     }
   }
   if (count == 0) return;
@@ -371,11 +372,6 @@ void tell_of_newer_plain_files(const Containers& containers, const UnpackCommand
              "mcr unpack: %s is a plain file that is newer than its container%s; what was unpacked "
              "is the older writing",
              first.c_str(), others.c_str());
-  if (is_mixed) {
-    print_line(stderr,
-               "mcr unpack: other files of that set were written again after their commit, so what "
-               "was unpacked may be of different steps");
-  }
 }
 
 std::string nothing_unpacked(const Containers& containers) {
@@ -431,6 +427,26 @@ void tell_of_missing_ranks(const Containers& containers) {
   }
 }
 
+/// Prints a line for each set of which a later job has written only some files again.
+void tell_of_partial_amendments(const Containers& containers) {
+  std::map<SetKey, Amendments> sets;
+  for (const Container& container : containers) {
+    const auto& records = **container.reader->parts();
+    if (is_of_one_file(container.reader->set())) continue;
+    for (std::size_t i = 0; i < records.size(); ++i)
+      sets[key_of(*container.reader, i)].add(records[i].entry.path,
+                                             container.reader->set().amended_by);
+  }
+  for (const auto& [key, amendments] : sets) {
+    if (!amendments.are_partial()) continue;
+    const auto& [masked_name, launch, sequence, container] = key;
+    print_line(stderr,
+               "mcr unpack: a later job wrote into some files of %s (launch %s, sequence %llu) and "
+               "not into the others, so what was unpacked may be of different steps",
+               masked_name.c_str(), launch.c_str(), static_cast<unsigned long long>(sequence));
+  }
+}
+
 Result<restart::UnpackReport> unpack_into_directory(const UnpackCommand& command) {
   ProgressBar bar("unpacking");
   restart::UnpackOptions options;
@@ -465,7 +481,7 @@ Result<restart::UnpackReport> unpack_into_directory(const UnpackCommand& command
     return with_remedy(checked.error(), others);
   restart::UnpackReport all;
   for (const Container& container : containers) {
-    options.without = replaced.parts;
+    options.without = replaced;
     options.without.insert(container.without.begin(), container.without.end());
     const auto report = restart::unpack(*container.reader, command.directory, options);
     if (!report) return with_remedy(report.error(), others);
@@ -476,7 +492,10 @@ Result<restart::UnpackReport> unpack_into_directory(const UnpackCommand& command
     return with_remedy(copied.error(), others);
   if (all.files.empty()) return Error{Cause::usage, nothing_unpacked(containers)};
   tell_of_newer_plain_files(containers, command, replaced);
-  if (command.ranks.empty()) tell_of_missing_ranks(containers);
+  if (command.ranks.empty()) {
+    tell_of_missing_ranks(containers);
+    tell_of_partial_amendments(containers);
+  }
   return all;
 }
 

@@ -84,7 +84,8 @@ void write_set(const SetIdentity& set, Writer& out) {
     out.varint(native.size);
   }
   out.u64(set.order_ns);
-  if (set.bundled.empty() && !set.failed_attempts) return;
+  const bool is_amendment = !set.amended_by.empty();
+  if (set.bundled.empty() && !set.failed_attempts && !is_amendment) return;
   out.varint(set.bundled.size());
   for (const BundledSet& bundled : set.bundled) {
     out.text(bundled.masked_name);
@@ -92,9 +93,11 @@ void write_set(const SetIdentity& set, Writer& out) {
     out.u64(bundled.begun_ns);
     out.u64(bundled.order_ns);
   }
-  if (!set.failed_attempts) return;
-  out.varint(set.failed_attempts->least);
-  out.varint(set.failed_attempts->greatest);
+  if (!set.failed_attempts && !is_amendment) return;
+  const FailedAttempts failed = set.failed_attempts.value_or(FailedAttempts());
+  out.varint(failed.least);
+  out.varint(failed.greatest);
+  if (is_amendment) out.text(set.amended_by);
 }
 
 /// Reads a list of ranks of the set. The list has at most `rank_count` entries, and entries that are
@@ -147,7 +150,8 @@ Result<void> read_later_fields(Reader& in, SetIdentity& set) {
   FailedAttempts failed;
   failed.least = MCR_TRY(in.varint());
   failed.greatest = MCR_TRY(in.varint());
-  set.failed_attempts = failed;
+  if (in.remaining() > 0) set.amended_by = MCR_TRY(in.text(max_word_bytes));
+  if (set.amended_by.empty()) set.failed_attempts = failed;
   return {};
 }
 

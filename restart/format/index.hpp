@@ -153,6 +153,9 @@ struct SetIdentity {
   /// In a bundle: one set for each part of the table. `masked_name` is then their common pattern.
   std::vector<BundledSet> bundled;
   std::optional<FailedAttempts> failed_attempts;  ///< missing in containers of earlier builds
+  /// The launch that wrote these parts into the set, if that is a later launch of several ranks (PartBegin::amended_by);
+  /// `failed_attempts` is then missing.
+  std::string amended_by;
   /// How many directories container_dir= led upwards from the directory that all parts shared: 1 for
   /// ../NAME. Missing in containers of earlier builds, and where the name does not say where they lie
   /// (far_container_name, `mcr pack`).

@@ -85,6 +85,7 @@ Result<PartBegin> read_begin(ByteSpan payload) {
     const dev_t device = MCR_TRY(reader.varint());
     begin.above.emplace_back(device, MCR_TRY(reader.varint()));
   }
+  if (reader.remaining() > 0) begin.amended_by = MCR_TRY(reader.text(max_name_bytes));
   return begin;
 }
 
@@ -148,6 +149,7 @@ Bytes write_begin(const PartBegin& begin) {
     writer.varint(directory.device);
     writer.varint(directory.inode);
   }
+  writer.text(begin.amended_by);
   return write_record(begin_kind, payload);
 }
 

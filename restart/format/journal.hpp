@@ -49,6 +49,8 @@ struct PartBegin {
   bool is_by_untrusted_links = false;
   /// Identities of the directories above, nearest first, as directories_above() returns them. Empty: not recorded.
   std::vector<FileIdentity> above;
+  /// The launch that wrote the part, if that is a later launch of several ranks than the one whose set it belongs to.
+  std::string amended_by;
   /// Not in the file: the writer's clock is behind the kernel's, which gives files their times.
   bool has_slow_clock = false;
 

@@ -90,6 +90,7 @@ PartBegin begin_seed() {
   begin.mode = 0644;
   begin.begin_ns = 1'700'000'000'000'000'000;
   begin.settings = "keep=2;stage=/dev/shm/me";
+  begin.above = {{2049, 5}, {66305, 77}};
   return begin;
 }
 

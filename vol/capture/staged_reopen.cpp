@@ -150,6 +150,8 @@ Result<void> StagedFile::amend(const restart::Stub& stub, const ResolvedPath& pl
   begin.local_rank_count = launcher.local_rank_count;
   begin.node = launcher.node;
   begin.launch = origin->launch;
+  if (launcher.rank_count > 1 && *launcher.launch != origin->launch)
+    begin.amended_by = *launcher.launch;
   begin.sequence = origin->sequence;
   begin.masked_names = names;
   begin.presence = part.stage->presence.name;

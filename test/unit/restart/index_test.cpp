@@ -102,6 +102,18 @@ TEST_CASE("the numbers of failed attempts are read back, also those of a bundle"
   CHECK(set.bundled == index.set.bundled);
 }
 
+TEST_CASE(
+    "the launch that wrote into a set of an earlier one is read back, and the set then tells no "
+    "failed attempts") {
+  Index index = sample_index(1, 1);
+  index.set.amended_by = "job-18";
+  if (GENERATE(false, true)) index.set.bundled.assign(index.parts.size(), {"a", 1, 2, 3});
+  const SetIdentity set = read_back(index);
+  CHECK(set.amended_by == "job-18");
+  CHECK(set.bundled == index.set.bundled);
+  CHECK_FALSE(set.failed_attempts);
+}
+
 TEST_CASE("an index is read back as it was written, piece by piece") {
   const Index index = sample_index(150, 1200);  // several pages of each table
   const IndexBytes written = write_index(index);

@@ -20,6 +20,7 @@ PartBegin example() {
   begin.failed_attempts = 2;
   begin.is_by_untrusted_links = true;
   begin.above = {{2049, 5}, {66305, 1234567890123}};
+  begin.amended_by = "L2";
   begin.rank = 3;
   begin.rank_count = 8;
   begin.local_rank_count = 4;
@@ -72,6 +73,7 @@ TEST_CASE("a journal is read back as it was written") {
   CHECK(begin.failed_attempts == 2U);
   CHECK(begin.is_by_untrusted_links);
   CHECK(begin.above == std::vector<FileIdentity>{{2049, 5}, {66305, 1234567890123}});
+  CHECK(begin.amended_by == "L2");
   CHECK(begin.rank == 3);
   CHECK(begin.rank_count == 8);
   CHECK(begin.local_rank_count == 4);

@@ -75,7 +75,7 @@ void add_parts(StoredSet& set, const ContainerFile& container, const SetShare& s
     const restart::PartEntry& entry = record->entry;
     IndexPlace place = place_in_tree(container.home, share.set, entry.path);
     set.container_dir = place.container_dir;
-    set.amendments.add(place.text, share.set.amended_by);
+    set.amendments.add(share.set.masked_name, entry.rank, place.text, share.set.amended_by);
     set.parts.push_back({entry.part, entry.rank, std::move(place.text),
                          restart::mode_within(entry.mode, container.access), entry.size,
                          container.home.place(), std::move(place.below)});

@@ -228,7 +228,7 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
 /// Fails if a later job wrote into other files of the set, but not into this one: it may have been native then, so its part may be of an
 /// earlier step than the others.
 Result<void> check_step(const StoredSet& set, const StoredPart& part) {
-  if (!set.amendments.lack(part.path)) return {};
+  if (!set.amendments.lack(part.rank, part.path)) return {};
   return Error{Cause::system,
                "a later job wrote into other files of its set, so this file may have "
                "been of a later step than what is stored; no file is made there; "
@@ -306,12 +306,12 @@ bool is_wanted(const Claim& claim, const MovedStubs& moved) {
   if (has_stub(part) || !needs_stub(set, part)) return false;
   // A rank has one file of a set. If the program renamed it and then wrote into it, the set has its earlier part
   // at the earlier path, and before the later one.
-  const bool is_by_rank = set.name.masked_name.find(restart::rank_word) != std::string::npos;
   const auto own = std::find_if(set.parts.begin(), set.parts.end(),
                                 [&](const StoredPart& it) { return it.part == part.part; });
-  return !is_by_rank || std::none_of(own, set.parts.end(), [&](const StoredPart& later) {
-    return later.rank == part.rank && later.path != part.path && has_stub(later);
-  });
+  return !has_file_of_each_rank(set.name.masked_name) ||
+         std::none_of(own, set.parts.end(), [&](const StoredPart& later) {
+           return later.rank == part.rank && later.path != part.path && has_stub(later);
+         });
 }
 
 /// True if this user may act on the claim: the set is this user's, or all users share the

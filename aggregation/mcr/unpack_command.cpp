@@ -110,6 +110,43 @@ Result<void> check_names(const Containers& containers, const UnpackCommand& comm
   return {};
 }
 
+/// True if the part's stub lies at the path at which it was written.
+bool is_at_its_path(const Container& container, const restart::PartEntry& entry) {
+  const std::string path = place_in_tree(*container.home, container.reader->set(), entry.path).text;
+  return restart::file_at(AT_FDCWD, path, restart::Links::not_followed).is_stub_of(entry.part);
+}
+
+/// Adds the parts of files that the program renamed and then wrote into: the later part has another name. But if the earlier name still
+/// shows the earlier part, the program has copied the file.
+Result<void> add_renamed(const Containers& containers, std::set<restart::PartId>& replaced) {
+  struct Newest {
+    std::uint64_t created_ns = 0;
+    std::string path;
+  };
+  std::map<std::pair<SetKey, std::uint32_t>, Newest> newest;  // by rank
+  const auto for_each = [&](const auto& use) -> Result<void> {
+    for (const Container& container : containers) {
+      const auto& records = *MCR_TRY(container.reader->parts());
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        const SetKey key = key_of(*container.reader, i);
+        const restart::PartEntry& entry = records[i].entry;
+        if (has_file_of_each_rank(std::get<0>(key)) && !replaced.contains(entry.part))
+          use(container, entry, newest[{key, entry.rank}]);
+      }
+    }
+    return {};
+  };
+  MCR_TRY(for_each([](const Container& container, const auto& entry, Newest& known) {
+    const std::uint64_t created_ns = container.reader->set().created_ns;
+    if (created_ns >= known.created_ns) known = {created_ns, entry.path};
+  }));
+  return for_each([&](const Container& container, const auto& entry, const Newest& known) {
+    const bool is_earlier = container.reader->set().created_ns < known.created_ns;
+    if (is_earlier && entry.path != known.path && !is_at_its_path(container, entry))
+      replaced.insert(entry.part);
+  });
+}
+
 /// Returns the parts that a later part of the same file, or a native member, replaces. If a file was opened again and
 /// amended after its set was committed, its new part is in a further container. The part that was
 /// committed last counts, whatever the names of the containers. A file becomes native after its parts were written.
@@ -148,6 +185,7 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
         replaced.insert(there->second.part);
     }
   }
+  MCR_TRY(add_renamed(containers, replaced));
   return replaced;
 }
 
@@ -434,8 +472,9 @@ void tell_of_partial_amendments(const Containers& containers) {
     const auto& records = **container.reader->parts();
     if (is_of_one_file(container.reader->set())) continue;
     for (std::size_t i = 0; i < records.size(); ++i)
-      sets[key_of(*container.reader, i)].add(records[i].entry.path,
-                                             container.reader->set().amended_by);
+      sets[key_of(*container.reader, i)].add(
+          restart::set_of_part(container.reader->set(), i).masked_name, records[i].entry.rank,
+          records[i].entry.path, container.reader->set().amended_by);
   }
   for (const auto& [key, amendments] : sets) {
     if (!amendments.are_partial()) continue;

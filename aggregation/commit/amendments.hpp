@@ -6,52 +6,35 @@
 #include <map>
 #include <set>
 #include <string>
-
-#include "restart/format/mask_words.hpp"
+#include <utility>
 
 namespace mcr::aggregation {
 
-/// True if each rank has one file of the set, whatever its name is by now.
-inline bool has_file_of_each_rank(const std::string& masked_name) {
-  return masked_name.find(restart::rank_word) != std::string::npos;
-}
-
 class Amendments {
  public:
-  /// Adds a part of the set: rank and path of its file, and SetIdentity::amended_by of its container.
+  /// Adds a part or a native member of the set: rank and path of its file, and SetIdentity::amended_by of its container.
   void add(const std::string& masked_name, std::uint32_t rank, const std::string& path,
-           const std::string& amended_by) {
-    is_by_rank_ = has_file_of_each_rank(masked_name);
-    const std::string file = is_by_rank_ ? std::to_string(rank) : path;
-    (amended_by.empty() ? first_ : by_launch_[amended_by]).insert(file);
-  }
+           const std::string& amended_by);
 
   /// True if a launch wrote into some of the files only. The set may then have files of different steps.
-  [[nodiscard]] bool are_partial() const {
-    for (const auto& [launch, written] : by_launch_)
-      if (is_partial(written)) return true;
-    return false;
-  }
+  [[nodiscard]] bool are_partial() const;
 
   /// True if a launch wrote into other files of the set, but not into this one.
-  [[nodiscard]] bool lack(std::uint32_t rank, const std::string& path) const {
-    const std::string file = is_by_rank_ ? std::to_string(rank) : path;
-    for (const auto& [launch, written] : by_launch_)
-      if (is_partial(written) && !written.contains(file)) return true;
-    return false;
-  }
+  [[nodiscard]] bool have_left_out(const std::string& masked_name, std::uint32_t rank,
+                                   const std::string& path) const;
 
  private:
-  using Files = std::set<std::string>;  ///< ranks if each has one file, else paths
+  /// Rank, or number at {part}. If the masked name does not tell a number, the path.
+  using File = std::pair<std::uint64_t, std::string>;
+  using Files = std::set<File>;
 
-  /// A file with {part} in its name may have been renamed since, so only the number of these files counts.
-  [[nodiscard]] bool is_partial(const Files& written) const {
-    return is_by_rank_ ? written != first_ : written.size() != first_.size();
-  }
+  static File file_of(const std::string& masked_name, std::uint32_t rank, const std::string& path);
+  [[nodiscard]] bool is_partial(const Files& written) const;
 
   bool is_by_rank_ = false;
-  Files first_;  ///< written by the set's own launch
-  std::map<std::string, Files> by_launch_;
+  Files all_;
+  Files own_;  ///< in containers of the set's own launch, or of a single process
+  std::map<std::string, Files> by_launch_;  ///< by launches after the set's own
 };
 
 }  // namespace mcr::aggregation

@@ -219,8 +219,8 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   SetToCommit set;
   set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
                                  : identity_of_bundle(group, parts, directory.clock_behind_ns());
+  // All parts of a group come from the directory of one launch.
   set.set.amended_by = locked.front().journal.begin.amended_by;
-  if (!set.set.amended_by.empty()) set.set.failed_attempts.reset();
   // A container in a directory above lies where no value of container_dir= leads.
   if (!followed.placement.is_far)
     set.set.steps_up = restart::steps_up_of(settings.text("container_dir"));

@@ -225,6 +225,7 @@ Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>
   const std::string in_base = where.base == "/" ? where.base : where.base + "/";
   const File base = MCR_TRY(File::open(AT_FDCWD, where.base, O_PATH | O_DIRECTORY));
   bool is_known = false;
+  bool is_shown = false;  // stubs were seen there, so it need not be where the parts were begun
   for (std::size_t i = 0, asked = 0; i < parts.size() && asked < most_asked; ++i) {
     const StubPlace& place = followed.places[i];
     if (!(place.directory + "/").starts_with(in_base)) continue;
@@ -232,9 +233,12 @@ Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>
     const bool leads = leads_to_part(base, in_base, parts[i], place, stubs);
     if (!leads && place.kind == StubPlace::Kind::here) return files_have_gone(where);
     is_known |= leads;
+    is_shown |= !place.directory.empty() &&
+                place.directory != restart::parent_of(parts[i].journal.begin.path);
   }
   return is_known ? place_below(base, where)
-                  : open_place_by_path(where, parts.front().journal.begin);
+                  : open_place_by_path(
+                        where, is_shown ? restart::PartBegin() : parts.front().journal.begin);
 }
 
 Result<Place> open_place_by_path(const ContainerName& where, const restart::PartBegin& begin) {

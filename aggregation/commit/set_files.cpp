@@ -88,6 +88,9 @@ void add_natives(StoredSet& set, const ContainerFile& container, const SetShare&
     const IndexPlace place = place_in_tree(container.home, share.set, native.path);
     const auto there = open_native(container.home, share.set, place, native,
                                    container.status.st_uid, O_PATH, names);
+    // Natives of the first writing do not tell whether they were written again.
+    if (!share.set.amended_by.empty())
+      set.amendments.add(share.set.masked_name, native.rank, place.text, share.set.amended_by);
     if (!there) {
       set.lost_natives.push_back(place.text);
     } else if (there->is_aside) {

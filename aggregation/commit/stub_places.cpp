@@ -73,17 +73,19 @@ bool is_base_there(const PlaceByNames& names) {
                    !restart::is_gone_or_made_after(where.base, names.begin.begin_for_files_ns());
 }
 
+/// True if the directory at `path` lay at or above the part when it was begun, or if storage does not answer.
+bool lay_above(const PartBegin& begin, const std::string& path) {
+  const auto directory = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+  if (!directory) return !restart::leads_nowhere(directory.error().system_error);
+  return restart::is_begun_below(begin, *directory) &&
+         !restart::was_made_after(*directory, begin.begin_for_files_ns());
+}
+
 /// Returns the nearest directory above `path` that lay above the part when it was begun, and that no other user can take away.
 std::string older_directory_above(std::string path, const PartBegin& begin) {
-  const auto is_it = [&] {
-    const auto directory = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
-    if (!directory) return !restart::leads_nowhere(directory.error().system_error);
-    return restart::is_begun_below(begin, *directory) &&
-           !restart::was_made_after(*directory, begin.begin_for_files_ns());
-  };
   do {
     path = parent_of(path);
-  } while (path != "/" && (!is_it() || restart::others_may_move(path)));
+  } while (path != "/" && (!lay_above(begin, path) || restart::others_may_move(path)));
   return path;
 }
 
@@ -335,9 +337,7 @@ ContainerName place_above(const PlaceByNames& names) {
   };
   do {
     where.base = parent_of(where.base);
-  } while (where.base != "/" &&
-           (!is_ours(where.base) ||
-            restart::is_gone_or_made_after(where.base, names.begin.begin_for_files_ns())));
+  } while (where.base != "/" && (!is_ours(where.base) || !lay_above(names.begin, where.base)));
   where.directory = (where.base == "/" ? "/" : where.base + "/") + names.container_dir;
   where.depth = 0;
   where.prefix = where.distinct_prefix = names.far_prefix;

@@ -540,15 +540,17 @@ void adopt_others(const LaunchDirectory& directory, bool kept_too) {
   (void)adopt_launches(restart::parent_of(path), path, kept_too).has_value();
 }
 
-/// The signal that ended the leader may have been sent to the ranks too, which are still dying. Tries for a moment to remove the
-/// launch's directory after them, unless another leader leads by then.
+/// The signal that ended the leader may have been sent to the ranks too, and they may not have ended yet. Tries for a moment to
+/// remove the launch's directory after them, unless another leader leads by then.
 Result<bool> remove_after_ranks(const LaunchDirectory& directory) {
   constexpr std::uint64_t dying_ms = 2000;
   constexpr int look_ms = 20;
   const std::uint64_t begin = restart::monotonic_ms();
   while (restart::monotonic_ms() < begin + dying_ms) {
     ::poll(nullptr, 0, look_ms);
-    if (MCR_TRY(directory.anybody_lives())) continue;
+    const auto lives = directory.anybody_lives();
+    if (!lives && restart::means_gone(lives.error().system_error)) return true;
+    if (MCR_TRY(lives)) continue;
     const auto lock = MCR_TRY(directory.try_lead());
     return lock ? directory.remove_if_done() : Result<bool>(false);
   }

@@ -50,8 +50,8 @@ std::string nothing_found(const std::string& directory, const std::vector<Stored
       std::all_of(sets.begin(), sets.end(), [](const auto& set) { return set.is_of_one_file; });
   if (!are_files) {
     return directory +
-           " has no whole set: for each set, ranks are missing or not known to have finished (`mcr "
-           "latest --all` lists the sets)";
+           " has no whole set: for each set, ranks are missing or not known to have finished, or a "
+           "later job wrote into some of its files only (`mcr latest --all` lists the sets)";
   }
   const std::string home = restart::parent_of(sets.back().prefix);
   return directory + " has no set to which each rank gave a file: each of its " +

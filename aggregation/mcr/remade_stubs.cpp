@@ -29,7 +29,7 @@
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
-#include "restart/format/mask_words.hpp"
+#include "restart/format/masked_name.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/stage/file_at.hpp"
 
@@ -225,18 +225,6 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   return make_stub(home.descriptor(), name, wanted);
 }
 
-/// Fails if a later job wrote into other files of the set, but not into this one: it may have been native then, so its part may be of an
-/// earlier step than the others.
-Result<void> check_step(const StoredSet& set, const StoredPart& part) {
-  if (!set.amendments.lack(part.rank, part.path)) return {};
-  return Error{Cause::system,
-               "a later job wrote into other files of its set, so this file may have "
-               "been of a later step than what is stored; no file is made there; "
-               "`mcr unpack " +
-                   set.prefix + "* --rank " + std::to_string(part.rank) +
-                   " -d DIR` writes what is stored"};
-}
-
 /// Decides whether stubs of a set belong below its base, and keeps the answers.
 class Bases {
  public:
@@ -308,10 +296,25 @@ bool is_wanted(const Claim& claim, const MovedStubs& moved) {
   // at the earlier path, and before the later one.
   const auto own = std::find_if(set.parts.begin(), set.parts.end(),
                                 [&](const StoredPart& it) { return it.part == part.part; });
-  return !has_file_of_each_rank(set.name.masked_name) ||
+  return !restart::has_one_file_a_rank(set.name.masked_name) ||
          std::none_of(own, set.parts.end(), [&](const StoredPart& later) {
            return later.rank == part.rank && later.path != part.path && has_stub(later);
          });
+}
+
+/// True if a later job wrote into other files of the set, but not into this one. It may have been native then, and newer than what is
+/// stored.
+bool is_left_out(const Claim& claim) {
+  return claim.first->amendments.have_left_out(claim.first->name.masked_name, claim.second->rank,
+                                               claim.second->path);
+}
+std::string left_out_text(const StoredSet& set, const std::vector<std::string>& paths) {
+  const std::string others =
+      paths.size() == 1 ? "" : " (and of " + std::to_string(paths.size() - 1) + " more)";
+  return "a later job wrote into some files of the set " + set.prefix +
+         "* only, so the content of " + paths.front() + others +
+         " may have been newer than what is stored; no stub is made again for it. `mcr unpack " +
+         set.prefix + "* -d DIR` writes what is stored";
 }
 
 /// True if this user may act on the claim: the set is this user's, or all users share the
@@ -393,6 +396,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   }
   Bases bases(found.sets);
   std::set<std::string> refused;
+  std::map<const StoredSet*, std::vector<std::string>> left_out;
   Remaking remaking;
   remaking.has_damage = found.has_damage;
   remaking.reconnected = std::move(moved.reconnected);
@@ -415,9 +419,12 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
         remaking.failures.push_back(belongs.error().message);
       continue;
     }
+    if (claim && is_left_out(*claim)) {
+      left_out[claim->first].push_back(path);
+      continue;
+    }
     const auto made = [&]() -> Result<void> {
       if (!claim) return claim.error();
-      MCR_TRY(check_step(*claim->first, *claim->second));
       if (!dry_run) return remake_stub(*claim->first, *claim->second);
       MCR_TRY(open_home(*claim->first, *claim->second, true));
       return {};
@@ -430,6 +437,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
       remaking.failures.push_back(path + ": " + made.error().message + for_whom(claim));
     }
   }
+  for (const auto& [set, paths] : left_out) remaking.failures.push_back(left_out_text(*set, paths));
   return remaking;
 }
 

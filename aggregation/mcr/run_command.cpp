@@ -108,9 +108,9 @@ Result<std::string> first_file(const StoredSet& set) {
 }
 
 /// Returns the user's restart command for the newest whole set. Empty if there is no such set yet;
-/// the program then starts from the beginning.
-std::vector<std::string> restart_words(const RunWords& words) {
-  if (words.restart.empty()) return {};
+/// the program then starts from the beginning. nullopt if it must not, because files of a set may be newer than they look.
+std::optional<std::vector<std::string>> restart_words(const RunWords& words) {
+  if (words.restart.empty()) return std::vector<std::string>();
   const auto from_beginning = [](const std::string& why) {
     print_line(stderr, "mcr run: %s; running the original command again, not that of --restart",
                why.c_str());
@@ -121,6 +121,10 @@ std::vector<std::string> restart_words(const RunWords& words) {
     return from_beginning("there is no whole set to restart from: " + found.error().message);
   leave_out_others(*found, ::geteuid(), "run");
   const StoredSet* const newest = newest_sound(found->sets, "run");
+  if (newest == nullptr &&
+      std::any_of(found->sets.begin(), found->sets.end(),
+                  [](const StoredSet& set) { return set.amendments.are_partial(); }))
+    return std::nullopt;
   if (newest == nullptr) return from_beginning("there is no whole set in " + words.directory);
   const auto found_file = first_file(*newest);
   if (!found_file) return from_beginning(found_file.error().message);
@@ -137,7 +141,8 @@ std::vector<std::string> restart_words(const RunWords& words) {
   // chosen them.
   const std::string variables = "mcr_set=$1 mcr_file=$2 mcr_directory=$3; shift 3\n";
   const std::string line = filled(words.restart, placeholders, &Placeholder::variable);
-  return {"/bin/sh", "-c", variables + line, "mcr run", set, first, directory};
+  return std::vector<std::string>{"/bin/sh", "-c",  variables + line, "mcr run",
+                                  set,       first, directory};
 }
 
 /// Says once for a launch why it has no leaders of its own: `srun mcr run -- …`.
@@ -319,8 +324,9 @@ RunCommand declare_run(CLI::App& app) {
       (void)drain_own_stage(*stage, TimeLimit(*limit_ms));
       print_line(stderr, "mcr run: start %u of the program ended with status %d", starts, *status);
       auto again = restart_words(*words);
-      if (again.empty()) again = words->command;
-      status = run_program(again, captured_environment(), common.json);
+      if (!again) break;
+      if (again->empty()) again = words->command;
+      status = run_program(*again, captured_environment(), common.json);
       if (!status) return not_started(common, status.error());
     }
     const TimeLimit limit(*limit_ms);

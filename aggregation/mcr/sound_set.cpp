@@ -159,11 +159,11 @@ void leave_out_others(SetsIn& found, uid_t user, const char* command) {
 const StoredSet* newest_sound(const std::vector<StoredSet>& sets, const char* command) {
   for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
     if (set->amendments.are_partial() && !set->is_of_one_file) {
-      print_line(
-          stderr,
-          "mcr %s: the set %s* is not used: a later job wrote into some of its files, and not "
-          "into the others, so they may be of different steps",
-          command, set->prefix.c_str());
+      print_line(stderr,
+                 "mcr %s: the set %s* is not used: a later job wrote into some of its files, and "
+                 "not into the others, so they may be of different steps. Nothing is lost: opens "
+                 "give each rank its newest content, and `mcr unpack %s* -d DIR` writes it",
+                 command, set->prefix.c_str(), set->prefix.c_str());
     }
     if (set->wholeness != Wholeness::whole || set->is_of_one_file) continue;
     const std::string damage = damage_of(*set);

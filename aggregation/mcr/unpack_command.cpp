@@ -38,6 +38,7 @@
 #include "restart/base/trust.hpp"
 #include "restart/container/frame_decoding.hpp"
 #include "restart/container/unpack.hpp"
+#include "restart/format/masked_name.hpp"
 #include "restart/sets/generations.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
@@ -130,7 +131,7 @@ Result<void> add_renamed(const Containers& containers, std::set<restart::PartId>
       for (std::size_t i = 0; i < records.size(); ++i) {
         const SetKey key = key_of(*container.reader, i);
         const restart::PartEntry& entry = records[i].entry;
-        if (has_file_of_each_rank(std::get<0>(key)) && !replaced.contains(entry.part))
+        if (restart::has_one_file_a_rank(std::get<0>(key)) && !replaced.contains(entry.part))
           use(container, entry, newest[{key, entry.rank}]);
       }
     }
@@ -177,10 +178,10 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   for (const Container& container : containers) {
     const restart::SetIdentity& set = container.reader->set();
     const bool is_alone = is_of_one_file(set);
+    const SetKey key = is_alone ? SetKey{} : key_of(*container.reader, 0);
     const std::pair order{is_alone ? set.order() : 0, set.created_ns};
     for (const restart::NativeMember& native : set.natives) {
-      const auto there =
-          newest.find(Path{is_alone ? SetKey{} : key_of(*container.reader, 0), native.path});
+      const auto there = newest.find(Path{key, native.path});
       if (there != newest.end() && order >= there->second.order)
         replaced.insert(there->second.part);
     }
@@ -469,12 +470,18 @@ void tell_of_missing_ranks(const Containers& containers) {
 void tell_of_partial_amendments(const Containers& containers) {
   std::map<SetKey, Amendments> sets;
   for (const Container& container : containers) {
+    const restart::SetIdentity& set = container.reader->set();
+    if (is_of_one_file(set)) continue;
+    const auto add = [&](std::size_t part, std::uint32_t rank, const std::string& path) {
+      sets[key_of(*container.reader, part)].add(restart::set_of_part(set, part).masked_name, rank,
+                                                place_in_tree(*container.home, set, path).text,
+                                                set.amended_by);
+    };
     const auto& records = **container.reader->parts();
-    if (is_of_one_file(container.reader->set())) continue;
     for (std::size_t i = 0; i < records.size(); ++i)
-      sets[key_of(*container.reader, i)].add(
-          restart::set_of_part(container.reader->set(), i).masked_name, records[i].entry.rank,
-          records[i].entry.path, container.reader->set().amended_by);
+      add(i, records[i].entry.rank, records[i].entry.path);
+    if (set.amended_by.empty()) continue;
+    for (const restart::NativeMember& native : set.natives) add(0, native.rank, native.path);
   }
   for (const auto& [key, amendments] : sets) {
     if (!amendments.are_partial()) continue;

@@ -37,8 +37,8 @@ KeptOut operator|(KeptOut one, KeptOut other);
 /// Looks at `directory`, and at each directory between it and `base`.
 KeptOut kept_out(const File& directory, const struct stat& base);
 
-/// Returns the identities of the directories above `directory`, nearest first, at most `most`. The first one that belongs to another
-/// user, and not to a group of this user's that may write to it, is the last: he may exchange what lies in it.
+/// Returns the identities of the directories above `directory`, nearest first, at most `most`. Stops after the first one for which
+/// is_own_or_projects() is false: its owner can exchange what lies below it.
 std::vector<FileIdentity> directories_above(const File& directory, std::size_t most);
 
 /// True if other users may move this directory, or one above it, into another directory. For that, a user needs

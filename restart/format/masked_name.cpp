@@ -319,6 +319,11 @@ bool is_numbered_by_part(std::string_view masked_name) {
          !is_masked(masked_name.substr(first + part_word.size()));
 }
 
+bool has_one_file_a_rank(std::string_view masked_name) {
+  return masked_name.find(rank_word) != std::string_view::npos &&
+         masked_name.find(part_word) == std::string_view::npos;
+}
+
 std::vector<NameNumber> numbers_in(std::string_view masked_name) {
   std::vector<NameNumber> numbers;
   for (const Run& run : runs_of(masked_name, 0)) numbers.push_back({run.begin, run.end});

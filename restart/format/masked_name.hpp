@@ -59,6 +59,9 @@ bool is_masked(std::string_view masked_name);
 /// True if the files of the set are told apart by one {part} and by no other word.
 bool is_numbered_by_part(std::string_view masked_name);
 
+/// True if the files of the set are told apart by the rank alone: each rank has one, whatever its name is by now.
+bool has_one_file_a_rank(std::string_view masked_name);
+
 /// A run of digits in a masked name that is neither a rank nor part of an extension.
 struct NameNumber {
   std::size_t begin = 0;

@@ -530,7 +530,9 @@ class View {
   [[nodiscard]] bool was_written_again() const {
     if (generations_.empty()) return true;
     const Generation& own = generations_.front();
-    return own.parts.size() > own.members.size() || !own.parts.contains(stub_.part);
+    const auto stored = std::count_if(own.members.begin(), own.members.end(),
+                                      [](const auto& member) { return !member.second.native; });
+    return own.parts.size() > static_cast<std::size_t>(stored) || !own.parts.contains(stub_.part);
   }
 
   /// Warns, or fails with mix=refuse, if a native file has replaced a rank's file since (newer_native_file()).

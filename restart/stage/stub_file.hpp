@@ -26,7 +26,7 @@ Result<void> write_stub_file(const File& file, const Stub& stub);
 
 /// True if the part was begun in this directory, and not in an earlier one that had its inode number.
 bool is_begun_in(const PartBegin& begin, const File& directory);
-/// True if the directory is that one or lay above it when the part was begun, or if that is not recorded.
+/// True if the part was begun in this directory or below it, or if the journal does not tell.
 bool is_begun_below(const PartBegin& begin, const File& directory);
 
 /// True if the file that is open is the one for which the part was begun, and no copy of it that has come

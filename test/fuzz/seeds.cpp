@@ -91,6 +91,7 @@ PartBegin begin_seed() {
   begin.begin_ns = 1'700'000'000'000'000'000;
   begin.settings = "keep=2;stage=/dev/shm/me";
   begin.above = {{2049, 5}, {66305, 77}};
+  begin.amended_by = "job-18";
   return begin;
 }
 

@@ -105,6 +105,9 @@ class Container:
         self.failed_attempts = None
         if fields.at < len(fields.data):
             self.failed_attempts = fields.varint(), fields.varint()
+        self.amended_by = fields.text() if fields.at < len(fields.data) else ""
+        if self.amended_by:
+            self.failed_attempts = None
         self.order = self.order or self.begun or self.created
 
     def read_directory(self, data):

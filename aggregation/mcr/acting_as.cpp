@@ -2,6 +2,7 @@
 #include "aggregation/mcr/acting_as.hpp"
 
 #include <grp.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,10 +29,12 @@ ActingAs::ActingAs(ActingAs&& other) noexcept
     : is_changed_(std::exchange(other.is_changed_, false)),
       user_(other.user_),
       group_(other.group_),
+      umask_(other.umask_),
       groups_(std::move(other.groups_)) {}
 
 ActingAs::~ActingAs() {
   if (!is_changed_) return;
+  ::umask(umask_);
   // Ends the process if it cannot get its own rights back: it must not go on with another user's.
   if (::seteuid(user_) != 0 || ::setegid(group_) != 0 ||
       ::setgroups(groups_.size(), groups_.data()) != 0)
@@ -53,6 +56,9 @@ Result<ActingAs> ActingAs::begin(uid_t user) {
   acting.group_ = ::getegid();
   if (::setgroups(groups.all.size(), groups.all.data()) != 0) return cannot_act(user);
   acting.is_changed_ = true;
+  // Root's own umask says nothing about who may write to this user's files.
+  acting.umask_ = ::umask(S_IRWXG | S_IRWXO);
+  ::umask(acting.umask_ | S_IWGRP | S_IWOTH);
   if (::setegid(groups.first) != 0 || ::seteuid(user) != 0) return cannot_act(user);
   return acting;
 }

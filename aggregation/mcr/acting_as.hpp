@@ -12,8 +12,8 @@
 
 namespace mcr::aggregation {
 
-/// While an object of this class lives, the process has the rights of `user`. Use it in one thread
-/// at a time.
+/// While an object of this class lives, the process has the rights of `user`, and new files are not for group or others to write.
+/// Use it in one thread at a time.
 class ActingAs {
  public:
   /// Changes nothing if this process already is `user`; otherwise the caller must be root. The
@@ -31,6 +31,7 @@ class ActingAs {
   bool is_changed_ = false;
   uid_t user_ = 0;  ///< the rights of this process before
   gid_t group_ = 0;
+  mode_t umask_ = 0;
   std::vector<gid_t> groups_;
 };
 

@@ -236,16 +236,16 @@ Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>
     is_shown |= !place.directory.empty() &&
                 place.directory != restart::parent_of(parts[i].journal.begin.path);
   }
-  return is_known ? place_below(base, where)
-                  : open_place_by_path(
-                        where, is_shown ? restart::PartBegin() : parts.front().journal.begin);
+  if (is_known) return place_below(base, where);
+  return open_place_by_path(where, is_shown ? nullptr : &parts.front().journal.begin);
 }
 
-Result<Place> open_place_by_path(const ContainerName& where, const restart::PartBegin& begin) {
+Result<Place> open_place_by_path(const ContainerName& where, const restart::PartBegin* begin) {
   const auto base = restart::open_by_trusted_way(where.base);
   if (!base && base.error().system_error != ELOOP) return base.error();
   const auto status = base ? base->status() : Result<struct stat>(base.error());
-  if (!status || !restart::is_own_or_projects(*status) || !restart::is_begun_below(begin, *base))
+  if (!status || !restart::is_own_or_projects(*status) ||
+      (begin != nullptr && !restart::is_begun_below(*begin, *base)))
     return files_have_gone(where);
   Place place = MCR_TRY(place_below(*base, where));
   // The directories of the files are not known, so they may have kept everybody out.

@@ -67,12 +67,12 @@ void remove_if_new(const Place& place, const restart::ContainerName& where);
 /// stubs no longer lie below the base, for example because another directory replaced the base.
 Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
                          const StubHandles* stubs);
-/// As open_place(), for use when no stub confirms that the directory is the right one. Accepts only
-/// directories that belong to this user or to root, or that one of this user's groups may write, and that are or lay above the
-/// part's directory when it was begun (if `begin` tells); and follows no link of another user's on the way. Closes the directory of containers to all others, because the files' own
-/// directories are not known.
+/// As open_place(), for use when no stub confirms that the directory is the right one. Follows no link of another
+/// user's on the way. The base must belong to this user or to root, or one of this user's groups may write to it.
+/// If `begin` is given, that part must have been begun in the base or below it; null if stubs were seen there.
+/// Closes the directory of containers to all others, because the files' own directories are not known.
 Result<Place> open_place_by_path(const restart::ContainerName& where,
-                                 const restart::PartBegin& begin);
+                                 const restart::PartBegin* begin);
 
 /// Closes the directory of containers (restart::close_to) to users whom the directories of the files keep out, and to all
 /// others if one of these directories is not known.

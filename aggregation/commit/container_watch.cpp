@@ -226,9 +226,7 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
   const restart::ContainerName to =
       is_shown ? choose_place(watched.names, places_of(watched.stubs)).where
                : place_above(watched.names);
-  // If stubs show the place, it need not be where the part was begun.
-  const Place place =
-      MCR_TRY(open_place_by_path(to, is_shown ? restart::PartBegin() : watched.names.begin));
+  const Place place = MCR_TRY(open_place_by_path(to, is_shown ? nullptr : &watched.names.begin));
   const File& home = place.directory;
   const std::string name = name_for(to, watched.suffix);
   restart::PendingFile pending =

@@ -141,7 +141,7 @@ Result<File> open_nearest(const std::string& masked, const std::string& containe
   };
   while (names.base != "/" && is_unsafe()) go_up();
   for (;; go_up()) {
-    auto place = open_place_by_path(names, begin);
+    auto place = open_place_by_path(names, &begin);
     if (place) return std::move(place->directory);
     const int number = place.error().system_error;
     const bool is_next_tried = restart::means_gone(number) || number == EPERM || number == EACCES;

@@ -543,7 +543,6 @@ void adopt_others(const LaunchDirectory& directory, bool kept_too) {
 /// The signal that ended the leader may have been sent to the ranks too, and they may not have ended yet. Tries for a moment to
 /// remove the launch's directory after them, unless another leader leads by then.
 Result<bool> remove_after_ranks(const LaunchDirectory& directory) {
-  constexpr std::uint64_t dying_ms = 2000;
   constexpr int look_ms = 20;
   const std::uint64_t begin = restart::monotonic_ms();
   while (restart::monotonic_ms() < begin + dying_ms) {

@@ -58,6 +58,9 @@ class Signals {
   int descriptor_ = -1;
 };
 
+/// The processes of a program that was told to end may need so long for it.
+inline constexpr std::uint64_t dying_ms = 2000;
+
 /// Changes in some directories as a readable descriptor. If the system has no more watches,
 /// is_complete() is false, and the caller must poll the directories.
 class Watch {

@@ -29,8 +29,6 @@ using restart::ResidentSocket;
 constexpr int look_ms = 200;
 /// At its end the resident starts leaders for launches that have none. It tries this so many times.
 constexpr unsigned most_adoptions = 3;
-/// When a program's step ends, its last processes may still be dying for so long.
-constexpr std::uint64_t dying_ms = 2000;
 /// Leaders that have nothing left to commit get so much time to end by themselves.
 constexpr std::uint64_t last_ms = 1000;
 

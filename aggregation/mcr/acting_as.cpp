@@ -56,7 +56,7 @@ Result<ActingAs> ActingAs::begin(uid_t user) {
   acting.group_ = ::getegid();
   if (::setgroups(groups.all.size(), groups.all.data()) != 0) return cannot_act(user);
   acting.is_changed_ = true;
-  // Root's own umask says nothing about who may write to this user's files.
+  // Root's umask may let others write: it was set for root's own files.
   acting.umask_ = ::umask(S_IRWXG | S_IRWXO);
   ::umask(acting.umask_ | S_IWGRP | S_IWOTH);
   if (::setegid(groups.first) != 0 || ::seteuid(user) != 0) return cannot_act(user);

@@ -24,6 +24,7 @@
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/parallel.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/replaced_parts.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "codecs/gpu/lanes/card_decode.hpp"
 #include "restart/base/attributes.hpp"
@@ -38,7 +39,6 @@
 #include "restart/base/trust.hpp"
 #include "restart/container/frame_decoding.hpp"
 #include "restart/container/unpack.hpp"
-#include "restart/format/masked_name.hpp"
 #include "restart/sets/generations.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
@@ -53,22 +53,6 @@ struct UnpackCommand {
   unsigned threads = 0;
   bool force = false;
 };
-
-struct Container {
-  std::shared_ptr<restart::ContainerReader> reader;
-  std::shared_ptr<const HeldContainers> home;  ///< the directory in which it was opened
-  std::set<restart::PartId> without;  ///< parts of the bundle's sets that the user did not name
-};
-using Containers = std::vector<Container>;
-
-/// Identifies a set. `mcr pack` gives all its containers the same launch, so the container's name
-/// is part of the key for these.
-using SetKey = std::tuple<std::string, std::string, std::uint64_t, std::string>;
-SetKey key_of(const restart::ContainerReader& container, std::size_t part) {
-  const restart::SetIdentity set = restart::set_of_part(container.set(), part);
-  return {set.masked_name, set.launch, set.sequence,
-          set.launch == packed_launch ? container.name() : std::string()};
-}
 
 bool is_wanted(const UnpackCommand& command, std::uint32_t rank) {
   return command.ranks.empty() ||
@@ -109,85 +93,6 @@ Result<void> check_names(const Containers& containers, const UnpackCommand& comm
       MCR_TRY(add(*container.reader, 0, native.path, native.rank));
   }
   return {};
-}
-
-/// True if the part's stub lies at the path at which it was written.
-bool is_at_its_path(const Container& container, const restart::PartEntry& entry) {
-  const std::string path = place_in_tree(*container.home, container.reader->set(), entry.path).text;
-  return restart::file_at(AT_FDCWD, path, restart::Links::not_followed).is_stub_of(entry.part);
-}
-
-/// Adds the parts of files that the program renamed and then wrote into: the later part has another name. But if the earlier name still
-/// shows the earlier part, the program has copied the file.
-Result<void> add_renamed(const Containers& containers, std::set<restart::PartId>& replaced) {
-  struct Newest {
-    std::uint64_t created_ns = 0;
-    std::string path;
-  };
-  std::map<std::pair<SetKey, std::uint32_t>, Newest> newest;  // by rank
-  const auto for_each = [&](const auto& use) -> Result<void> {
-    for (const Container& container : containers) {
-      const auto& records = *MCR_TRY(container.reader->parts());
-      for (std::size_t i = 0; i < records.size(); ++i) {
-        const SetKey key = key_of(*container.reader, i);
-        const restart::PartEntry& entry = records[i].entry;
-        if (restart::has_one_file_a_rank(std::get<0>(key)) && !replaced.contains(entry.part))
-          use(container, entry, newest[{key, entry.rank}]);
-      }
-    }
-    return {};
-  };
-  MCR_TRY(for_each([](const Container& container, const auto& entry, Newest& known) {
-    const std::uint64_t created_ns = container.reader->set().created_ns;
-    if (created_ns >= known.created_ns) known = {created_ns, entry.path};
-  }));
-  return for_each([&](const Container& container, const auto& entry, const Newest& known) {
-    const bool is_earlier = container.reader->set().created_ns < known.created_ns;
-    if (is_earlier && entry.path != known.path && !is_at_its_path(container, entry))
-      replaced.insert(entry.part);
-  });
-}
-
-/// Returns the parts that a later part of the same file, or a native member, replaces. If a file was opened again and
-/// amended after its set was committed, its new part is in a further container. The part that was
-/// committed last counts, whatever the names of the containers. A file becomes native after its parts were written.
-Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
-  using Path = std::pair<SetKey, std::string>;
-  struct Newest {
-    std::pair<std::uint64_t, std::uint64_t> order;
-    restart::PartId part;
-  };
-  std::map<Path, Newest> newest;
-  std::set<restart::PartId> replaced;
-  for (const Container& container : containers) {
-    const auto& records = *MCR_TRY(container.reader->parts());
-    // Each set of one file is a new writing of that file, and replaces the earlier writings.
-    const bool is_alone = is_of_one_file(container.reader->set());
-    const restart::SetIdentity& set = container.reader->set();
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      const restart::PartEntry& entry = records[i].entry;
-      const Newest here{{is_alone ? set.order() : 0, set.created_ns}, entry.part};
-      const SetKey key = is_alone ? SetKey{} : key_of(*container.reader, i);
-      const auto [there, is_first] = newest.try_emplace(Path{key, entry.path}, here);
-      if (is_first || there->second.part == here.part) continue;
-      const bool is_newer = here.order >= there->second.order;
-      replaced.insert(is_newer ? there->second.part : here.part);
-      if (is_newer) there->second = here;
-    }
-  }
-  for (const Container& container : containers) {
-    const restart::SetIdentity& set = container.reader->set();
-    const bool is_alone = is_of_one_file(set);
-    const SetKey key = is_alone ? SetKey{} : key_of(*container.reader, 0);
-    const std::pair order{is_alone ? set.order() : 0, set.created_ns};
-    for (const restart::NativeMember& native : set.natives) {
-      const auto there = newest.find(Path{key, native.path});
-      if (there != newest.end() && order >= there->second.order)
-        replaced.insert(there->second.part);
-    }
-  }
-  MCR_TRY(add_renamed(containers, replaced));
-  return replaced;
 }
 
 /// Calls `use` for each wanted native member of the sets, with its file: at its path, or where it was kept
@@ -466,7 +371,7 @@ void tell_of_missing_ranks(const Containers& containers) {
   }
 }
 
-/// Prints a line for each set of which a later job has written only some files again.
+/// Prints a line for each set if a later job has written some of its files again, and not the others.
 void tell_of_partial_amendments(const Containers& containers) {
   std::map<SetKey, Amendments> sets;
   for (const Container& container : containers) {

@@ -34,8 +34,8 @@ struct KnownDirectory {
   std::vector<restart::FileIdentity> above;  // restart::directories_above()
 };
 
-// A cache of directories, because asking the kernel costs as much time as all that native HDF5 does
-// for an empty file.
+// A cache, because asking the kernel about a directory costs as much time as an empty file does with
+// native HDF5.
 struct KnownDirectories {
   std::mutex mutex;
   std::map<restart::FileIdentity, KnownDirectory> directories;
@@ -47,7 +47,7 @@ KnownDirectories& known_directories() {
 }
 
 // Uses what is cached only if the path still leads to that directory.
-KnownDirectory know(const restart::File& directory, restart::FileIdentity identity) {
+KnownDirectory look_up(const restart::File& directory, restart::FileIdentity identity) {
   constexpr std::size_t most_known = 64;
   const std::lock_guard lock(known_directories().mutex);
   auto& directories = known_directories().directories;
@@ -69,7 +69,7 @@ Result<void> enter_directory(const std::string& name, ResolvedPath& resolved) {
   auto home =
       MCR_TRY(restart::File::open(AT_FDCWD, restart::parent_of(name), O_PATH | O_DIRECTORY));
   resolved.directory_status = MCR_TRY(home.status());
-  KnownDirectory known = know(home, restart::FileIdentity(resolved.directory_status));
+  KnownDirectory known = look_up(home, restart::FileIdentity(resolved.directory_status));
   resolved.directory = std::move(known.path);
   resolved.above = std::move(known.above);
   resolved.name = restart::name_of(name);

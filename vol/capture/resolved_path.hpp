@@ -24,7 +24,7 @@ struct ResolvedPath {
   std::shared_ptr<const restart::File> home;
   struct stat directory_status {};
   std::vector<restart::FileIdentity> above;  ///< restart::directories_above() of `home`
-  std::optional<struct stat> status;         ///< of the file there; nothing if there is none
+  std::optional<struct stat> status;         ///< of the file, if there is one
   bool is_linked = false;  ///< the last component that was passed is a symbolic link
 
   [[nodiscard]] Result<restart::File> open(int flags, mode_t mode = 0600) const {

@@ -13,7 +13,9 @@
 //  3. Make the container directory, and its name durable. Close it to users whom the files' directories keep out.
 //       crash: an empty directory
 //  4. Write the container, fsync, give it its final name, fsync the directory (write_container.cpp).
-//       crash before it has the name: a file `.mcr-….tmp` that the next attempt replaces
+//     With replicas=1 it is made in memory, and the team sends it to another node, before it is copied.
+//       crash before it has the name: a file `.mcr-….tmp` that the next attempt replaces, and a replica
+//       that held_replicas finds in a container already
 //       crash after that: parts in stage and container; the next leader finds them in 2
 //     If files were renamed meanwhile, the container is renamed to where they are now. If the files
 //     may be being copied, the container is watched (container_watch.hpp).
@@ -55,6 +57,7 @@
 #include "aggregation/commit/commit_place.hpp"
 #include "aggregation/commit/linked_stubs.hpp"
 #include "aggregation/commit/locked_parts.hpp"
+#include "aggregation/commit/outgoing_replica.hpp"
 #include "aggregation/commit/part_access.hpp"
 #include "aggregation/commit/put_back.hpp"
 #include "aggregation/commit/trace_file.hpp"
@@ -207,6 +210,24 @@ std::string temporary_word(const LaunchDirectory& directory, const ContainerName
   return restart::hexadecimal(checksum(as_bytes(text)));
 }
 
+/// True if the directory of the container, or one above it, does not exist any more.
+bool is_gone(const Error& error) { return restart::leads_nowhere(error.system_error); }
+
+void tell_no_replica(const Error& error) {
+  restart::log_warning_once(
+      "no replica",
+      "no replica is made (replicas=1), and the set goes to storage at once: " + error.message);
+}
+
+/// Returns null, and gives the replica up, if there is no file.
+const File* empty_file_of(std::optional<OutgoingReplica>& replica) {
+  const auto file = replica->empty_file();
+  if (file) return *file;
+  tell_no_replica(file.error());
+  replica.reset();
+  return nullptr;
+}
+
 /// Steps 3 and 4.
 Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& group,
                            const Followed& followed, const Present& present,
@@ -254,20 +275,30 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   // A leader on another node may take the same name first if ranks of both nodes write the same
   // file in turn.
   constexpr int name_turns = 20;
+  auto replica = OutgoingReplica::begin(directory, settings, set.temporary_word);
+  set.replica_is_made = [&](std::uint64_t bytes) {
+    return replica->offer(bytes, group, locked, directory.clock_behind_ns());
+  };
   Present there = present;
   for (int turn = 0;; ++turn) {
     set.name = group.bundle.empty() ? free_name(where, there, first, last, group.supplement)
                                     : free_bundle_name(where, there);
+    set.replica = replica ? empty_file_of(replica) : nullptr;
     auto written = write_container(set, options);
     // The program may be removing this directory: rmdir fails if our directory is in it.
     if (!written) remove_if_new(place, where);
-    if (written || written.error().system_error != EEXIST || turn == name_turns) return written;
+    if (written) return written;
+    const int number = written.error().system_error;
+    if (set.replica != nullptr && number != EEXIST && !is_gone(written.error())) {
+      // Whatever failed, storage alone may have room.
+      tell_no_replica(written.error());
+      replica.reset();
+      continue;
+    }
+    if (number != EEXIST || turn == name_turns) return written;
     there.names.insert(set.name);
   }
 }
-
-/// True if the directory of the container, or one above it, does not exist any more.
-bool is_gone(const Error& error) { return restart::leads_nowhere(error.system_error); }
 
 /// Steps 2 to 5. Returns no report if all parts were in storage already. Sets `followed` to where
 /// the container was to go in the last attempt. Moves parts that the program removed from `locked`

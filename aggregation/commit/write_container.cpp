@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The steps of writing a container (step 4 of commit.cpp), and what a crash after each leaves:
 //  1. inventory, plan, choice: nothing.
-//  2. frames, tables and user block under a temporary name: a file that readers ignore.
+//  2. frames, tables and user block under a temporary name: a file that readers ignore. With replicas=, they
+//     are first written into a file in memory, which is then copied.
 //  3. fsync, then the final name, by a rename that replaces nothing (PendingFile::finish). A crash
 //     before it leaves no container, a crash after it a whole one. On a file system without such a
 //     rename, a hard link is made and the temporary name removed; a crash between the two leaves
@@ -31,6 +32,7 @@
 #include "aggregation/merge/solid_choice.hpp"
 #include "aggregation/merge/stable_names.hpp"
 #include "aggregation/pipeline/part_sums.hpp"
+#include "aggregation/pipeline/stream_copy.hpp"
 #include "codecs/choice/chooser.hpp"
 #include "codecs/choice/similar_choices.hpp"
 #include "codecs/solid/solid_encode.hpp"
@@ -88,11 +90,20 @@ class ContainerMaker {
     const int from = set_.home != nullptr ? set_.home->descriptor() : AT_FDCWD;
     const restart::File directory = MCR_TRY(restart::File::open(
         from, set_.home != nullptr ? "." : set_.directory, O_RDONLY | O_DIRECTORY));
+    // Before any file in storage, which may be slow.
+    if (set_.replica != nullptr) MCR_TRY(make_replica(*set_.replica));
     restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(
         directory.descriptor(), set_.name, set_.look_at_access ? 0600 : 0666, set_.temporary_word));
     pending.file().leave_access_time();  // HDF5 may read what it has written
-    MCR_TRY(write_file(pending));
-    if (options_.drain.verify) MCR_TRY(read_back(pending));
+    if (set_.replica != nullptr) {
+      MCR_TRY(copy_in_streams(*set_.replica, pending.file(), report_.container_bytes,
+                              options_.drain.streams));
+      // A program may have closed a file to others since the replica was made.
+      if (set_.look_at_access) accesses_ = set_.look_at_access();
+    } else {
+      MCR_TRY(write_file(pending.file(), set_.directory + "/" + pending.temporary_name()));
+      if (options_.drain.verify) MCR_TRY(read_back(pending.file()));
+    }
     if (set_.look_at_access) {
       report_.access = restart::readers_of(accesses_);
       MCR_TRY(restart::give_access(pending.file(), report_.access));
@@ -111,6 +122,12 @@ class ContainerMaker {
   }
 
  private:
+  Result<void> make_replica(const restart::File& file) {
+    MCR_TRY(write_file(file, file.name()));
+    if (options_.drain.verify) MCR_TRY(read_back(file));
+    return set_.replica_is_made(report_.container_bytes);
+  }
+
   /// Keeps the container open, because another process may remove it as soon as it has its name.
   void keep_open(const restart::File& file) {
     const std::string link = restart::link_path(file.descriptor());
@@ -340,9 +357,8 @@ class ContainerMaker {
     });
   }
 
-  Result<void> write_file(const restart::PendingFile& pending) {
-    const auto writer = MCR_TRY(
-        ContainerWriter::create(pending.file(), set_.directory + "/" + pending.temporary_name()));
+  Result<void> write_file(const restart::File& file, const std::string& path) {
+    const auto writer = MCR_TRY(ContainerWriter::create(file, path));
     std::int64_t present = -1;
     WindowedReads windows(files_, window_bytes());
     PartSums sums(files_, part_bytes_);
@@ -374,10 +390,10 @@ class ContainerMaker {
 
   /// Checks that every frame lies where the index says. HDF5 chose these places, but our reader
   /// reads them without HDF5.
-  Result<void> read_back(const restart::PendingFile& pending) {
+  Result<void> read_back(const restart::File& file) {
     constexpr std::size_t at_once = 4096;
-    const std::string& name = pending.temporary_name();
-    const int second = ::fcntl(pending.file().descriptor(), F_DUPFD_CLOEXEC, 0);
+    const std::string& name = file.name();
+    const int second = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
     if (second < 0) return restart::system_error("cannot read back", name);
     const auto container =
         MCR_TRY(restart::ContainerReader::read(restart::File(second, name), name));

@@ -48,6 +48,12 @@ struct SetToCommit {
   /// Called right before the container gets its name. If it returns false, write_container() fails
   /// with Cause::system, ENOENT. May be empty.
   std::function<bool()> is_wanted;
+  /// An empty file in memory in which the container is made before it is copied to storage; null: it is
+  /// written to storage at once.
+  const restart::File* replica = nullptr;
+  /// Called when the replica is whole, before the copy; the argument is the container's size. An error is the
+  /// call's error. Not empty if there is a replica.
+  std::function<Result<void>(std::uint64_t)> replica_is_made;
 };
 
 struct MergeOptions {

@@ -9,9 +9,11 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "aggregation/leader/adopted_leaders.hpp"
+#include "aggregation/leader/held_replicas.hpp"
 #include "aggregation/leader/launches.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "restart/base/file.hpp"
@@ -32,6 +34,28 @@ constexpr unsigned most_adoptions = 3;
 /// Leaders that have nothing left to commit get so much time to end by themselves.
 constexpr std::uint64_t last_ms = 1000;
 
+/// Brings the replicas that an earlier job has left on this node to storage, beside the resident's own work. The
+/// destructor waits for that.
+class ReturningReplicas {
+ public:
+  explicit ReturningReplicas(const std::string& stage) {
+    if (count_held_replicas(stage).value_or(0) == 0) return;
+    thread_ = std::thread([stage] {
+      const auto brought = bring_back_replicas(stage);
+      if (!brought) return restart::log_warning(brought.error().message);
+      for (const std::string& message : brought->kept) restart::log_warning(message);
+    });
+  }
+  ~ReturningReplicas() {
+    if (thread_.joinable()) thread_.join();
+  }
+  ReturningReplicas(const ReturningReplicas&) = delete;
+  ReturningReplicas& operator=(const ReturningReplicas&) = delete;
+
+ private:
+  std::thread thread_;
+};
+
 class Resident {
  public:
   explicit Resident(const ResidentOptions& options) : options_(options) {}
@@ -39,6 +63,7 @@ class Resident {
   Result<ResidentReport> run(const std::function<void(bool)>& ready) {
     ResidentReport report;
     remove_empty_launches(options_.stage);
+    const ReturningReplicas returning(options_.stage);
     for (bool is_ready = false;;) {
       if (!socket_)
         socket_ = MCR_TRY(

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/mcr/node_leaders.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <cstdio>
 #include <numeric>
 #include <string_view>
 
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
-#include "restart/base/exec_list.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 
@@ -138,15 +130,6 @@ unsigned number_in_variable(const std::string& name, unsigned otherwise) {
   return parsed.ec == std::errc() && number > 0 ? number : otherwise;
 }
 
-struct Pipe {
-  File read, write;
-};
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("cannot make a pipe", {});
-  return Pipe{File(ends[0], "pipe"), File(ends[1], "pipe")};
-}
-
 /// The text becomes part of a shell's command.
 bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
@@ -166,29 +149,14 @@ Allocation living_nodes(Allocation allocation) {
   return allocation;
 }
 
-Result<File> file_in_memory() {
-  const int descriptor = ::memfd_create("mcr-step", MFD_CLOEXEC);
-  if (descriptor < 0) return system_error("cannot make a file in memory", {});
-  return File(descriptor, "memory");
-}
-
-/// Returns what the file has gained since `taken`, which is moved on.
-std::string text_after(const File& file, std::uint64_t& taken) {
-  std::string text;
-  std::array<char, 4096> buffer{};
-  for (;;) {
-    const ssize_t got =
-        ::pread(file.descriptor(), buffer.data(), buffer.size(), static_cast<off_t>(taken));
-    if (got <= 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-    taken += static_cast<std::uint64_t>(got);
-  }
-}
-
 }  // namespace
 
 unsigned Allocation::nodes() const {
   return std::accumulate(components.begin(), components.end(), 0U);
+}
+
+unsigned count_living_nodes(const Allocation& allocation) {
+  return living_nodes(allocation).nodes();
 }
 
 std::optional<Allocation> find_allocation() {
@@ -265,54 +233,15 @@ Result<NodeStep> NodeStep::start(const Allocation& allocation, std::vector<std::
 
   NodeStep step;
   step.nodes_ = living.nodes();
-  step.output_ = MCR_TRY(file_in_memory());
-  if (errors == Errors::kept) step.errors_ = MCR_TRY(file_in_memory());
-  Pipe in = MCR_TRY(make_pipe());
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  if (input == Input::ends_with_us) {
-    ::posix_spawn_file_actions_adddup2(&actions, in.read.descriptor(), STDIN_FILENO);
-  } else {
-    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  }
-  ::posix_spawn_file_actions_adddup2(&actions, step.output_.descriptor(), STDOUT_FILENO);
-  if (errors == Errors::kept)
-    ::posix_spawn_file_actions_adddup2(&actions, step.errors_.descriptor(), STDERR_FILENO);
-  // A session of its own: ^C is for the program.
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-  const int failed =
-      ::posix_spawnp(&step.client_, all.front().c_str(), &actions, &attributes,
-                     restart::exec_list(all).data(), restart::exec_list(variables).data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::posix_spawnattr_destroy(&attributes);
-  if (failed != 0) {
-    errno = failed;
-    return system_error("cannot start", all.front());
-  }
-  if (input == Input::ends_with_us) step.input_ = std::move(in.write);
+  step.client_ = MCR_TRY(BackgroundProgram::start(all, variables, input, errors));
   return step;
-}
-
-void NodeStep::abandon() {
-  if (client_ <= 0 || client_status_) return;
-  constexpr std::uint64_t patience_ms = 1000;
-  (void)::kill(client_, SIGTERM);
-  if (wait_for_end(TimeLimit(patience_ms))) return;
-  (void)::kill(client_, SIGKILL);
-  (void)wait_for_end(TimeLimit(patience_ms));
 }
 
 /// Takes the lines that the step has printed, then looks whether its client has ended.
 void NodeStep::look() {
   // The client's end is noticed first, so that all that it has printed is taken afterwards.
-  int status = 0;
-  const pid_t ended = client_status_ ? 0 : ::waitpid(client_, &status, WNOHANG);
-  if (ended == client_)
-    client_status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  if (ended < 0 && errno != EINTR) client_status_ = 1;
-  unfinished_ += text_after(output_, taken_);
+  (void)client_.status();
+  unfinished_ += client_.take_output();
   for (std::size_t end; (end = unfinished_.find('\n')) != std::string::npos;) {
     std::string line = unfinished_.substr(0, end);
     unfinished_.erase(0, end + 1);
@@ -329,7 +258,8 @@ Result<void> NodeStep::wait_for_begin(const TimeLimit& limit) {
       if (!answers_.names(has_begun).empty()) return {};
       return Error{Cause::system, "leaders can be started on none of the nodes"};
     }
-    if (client_status_) return Error{Cause::system, "the step ended before each node had answered"};
+    if (client_.status())
+      return Error{Cause::system, "the step ended before each node had answered"};
     if (limit.left_ms() == 0)
       return Error{Cause::system, std::to_string(begun) + " of " + std::to_string(nodes_) +
                                       " nodes have answered in time"};
@@ -340,7 +270,7 @@ Result<void> NodeStep::wait_for_begin(const TimeLimit& limit) {
 bool NodeStep::wait_for_end(const TimeLimit& limit) {
   for (;;) {
     look();
-    if (client_status_) return true;
+    if (client_.status()) return true;
     if (limit.left_ms() == 0) return false;
     ::poll(nullptr, 0, look_ms);
   }
@@ -358,8 +288,7 @@ std::string NodeStep::silent_nodes() const {
 }
 
 void NodeStep::print_errors() {
-  std::uint64_t taken = 0;
-  std::string text = errors_.descriptor() >= 0 ? text_after(errors_, taken) : std::string();
+  std::string text = client_.errors();
   while (!text.empty()) {
     const std::string line = text.substr(0, text.find('\n'));
     text.erase(0, line.size() + 1);

@@ -3,18 +3,16 @@
 // that a rank has started among them. docs/design/leader.md, "Residents".
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "aggregation/mcr/background_program.hpp"
 #include "aggregation/mcr/node_answers.hpp"
 #include "aggregation/mcr/time_limit.hpp"
 #include "codecs/base/result.hpp"
-#include "restart/base/file.hpp"
 
 namespace mcr::aggregation {
 
@@ -26,6 +24,8 @@ struct Allocation {
 
   [[nodiscard]] unsigned nodes() const;
 };
+/// Returns how many nodes of the allocation live.
+unsigned count_living_nodes(const Allocation& allocation);
 /// Nothing where no scheduler is known by its variables, or if this process is part of a step of ranks.
 std::optional<Allocation> find_allocation();
 /// The same; Cause::usage where find_allocation() returns nothing.
@@ -48,8 +48,8 @@ inline constexpr std::uint64_t leaders_start_ms = 60'000;
 /// A step with one process per node of the allocation: `mcr WORDS…`, which answers by node_answers.hpp.
 class NodeStep {
  public:
-  enum class Input : std::uint8_t { none, ends_with_us };
-  enum class Errors : std::uint8_t { kept, ours };  ///< ours: they go to our standard error
+  using Input = BackgroundProgram::Input;
+  using Errors = BackgroundProgram::Errors;
   /// Starts the step beside the steps that run on the nodes.
   static Result<NodeStep> start(const Allocation& allocation, std::vector<std::string> words,
                                 Input input, Errors errors = Errors::kept);
@@ -58,11 +58,11 @@ class NodeStep {
   /// before, or at the limit.
   Result<void> wait_for_begin(const TimeLimit& limit);
   /// Ends the step's input, if it has one.
-  void end_input() { input_ = restart::File(); }
+  void end_input() { client_.end_input(); }
   /// Waits until the step has ended. False if it still runs at the limit.
   bool wait_for_end(const TimeLimit& limit);
   /// Cancels the step: it must not start after nobody waits for it any more.
-  void abandon();
+  void abandon() { client_.kill(); }
 
   [[nodiscard]] const NodeAnswers& answers() const { return answers_; }
   /// Lines that are no answers.
@@ -71,7 +71,7 @@ class NodeStep {
   /// True if the step has ended and each node has said how.
   [[nodiscard]] bool has_all_answers() const { return answers_.ended() >= nodes_; }
   /// The status that the step's client returned; nothing if it runs.
-  [[nodiscard]] std::optional<int> client_status() const { return client_status_; }
+  [[nodiscard]] std::optional<int> client_status() { return client_.status(); }
   /// Returns which nodes have not said how they ended: by name if they had begun.
   [[nodiscard]] std::string silent_nodes() const;
   /// Prints what the step has written to its standard error, if it was kept.
@@ -81,15 +81,10 @@ class NodeStep {
   void look();
 
   unsigned nodes_ = 0;
-  pid_t client_ = -1;
-  restart::File input_;
-  /// Files in memory, not pipes: the client may outlive this process, and must not be stopped by a pipe.
-  restart::File output_, errors_;
-  std::uint64_t taken_ = 0;  ///< bytes of the output
-  std::string unfinished_;   ///< the line that has not ended yet
+  BackgroundProgram client_;
+  std::string unfinished_;  ///< the line that has not ended yet
   NodeAnswers answers_;
   std::vector<std::string> lines_;
-  std::optional<int> client_status_;
 };
 
 /// Names the nodes that could not begin, and the reasons, in messages of `mcr COMMAND`.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "aggregation/leader/adopted_leaders.hpp"
+#include "aggregation/leader/held_replicas.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/launch_report.hpp"
@@ -123,17 +124,13 @@ StubsReport remake_all_stubs(const RecoverWords& words, bool json) {
   return report;
 }
 
-nlohmann::json to_json(const RecoverWords& words, const Staged& before, const Drained& drained,
-                       const StubsReport& stubs) {
-  nlohmann::json json = {{"dry_run", words.dry_run},
-                         {"published", before.published},
-                         {"left_open", before.open},
-                         {"complete", drained.complete},
-                         {"left", to_json(drained.left)},
-                         {"stubs", stubs.made_again},
-                         {"reconnected", stubs.reconnected},
-                         {"failures", stubs.failures},
-                         {"kept", stubs.kept},
+nlohmann::json to_json(const RecoverWords& words, const Staged& before, const BroughtBack& brought,
+                       const Drained& drained, const StubsReport& stubs) {
+  nlohmann::json json = {{"dry_run", words.dry_run},          {"published", before.published},
+                         {"left_open", before.open},          {"replicas", brought.replicas},
+                         {"complete", drained.complete},      {"left", to_json(drained.left)},
+                         {"stubs", stubs.made_again},         {"reconnected", stubs.reconnected},
+                         {"failures", stubs.failures},        {"kept", stubs.kept},
                          {"needs_allow", stubs.needing_allow}};
   if (stubs.error) json["error"] = stubs.error->message;
   return json;
@@ -165,6 +162,16 @@ void print_staged(const Staged& staged, const std::string& stage, const RecoverW
                "Data that dead writers had flushed is in plain files now: at each file's path, or "
                "as unfinished-NAME in an mcr/ beside that path or above it if the path is taken or "
                "gone. Data that was neither flushed nor closed is lost, as with native HDF5");
+}
+
+/// Prints what became of the replicas that this node holds of others. Returns false if one stays.
+bool report_replicas(const BroughtBack& brought, bool json) {
+  if (!json && brought.replicas > 0)
+    print_line(stdout, "%s of other nodes brought to storage",
+               restart::counted(brought.replicas, "replica").c_str());
+  for (const std::string& message : brought.kept)
+    print_line(stderr, "mcr recover: %s", message.c_str());
+  return brought.kept.empty();
 }
 
 /// Recovers the stages of all nodes of the job, in a job step of its own. Returns the largest exit code.
@@ -225,13 +232,27 @@ RunCommand declare_recover(CLI::App& app) {
     const bool has_stage = !words->all_nodes;
     const std::string foreign = has_stage && words->stage.empty() ? foreign_stage_text(*stage) : "";
     if (!foreign.empty()) print_line(stderr, "mcr recover: %s", foreign.c_str());
-    const auto before = has_stage && foreign.empty() ? look_for_parts(*stage) : Staged{};
+    const bool is_looked_at = has_stage && foreign.empty();
+    BroughtBack brought;
+    if (is_looked_at && words->dry_run) {
+      const auto held = count_held_replicas(*stage);
+      if (!held) return print_error(common, "recover", held.error());
+      if (*held > 0 && !common.json)
+        print_line(stdout, "%s of other nodes would be brought to storage",
+                   restart::counted(*held, "replica").c_str());
+    } else if (is_looked_at) {
+      auto done = bring_back_replicas(*stage);
+      if (!done) return print_error(common, "recover", done.error());
+      brought = *std::move(done);
+    }
+    const bool are_replicas_back = report_replicas(brought, common.json);
+    const auto before = is_looked_at ? look_for_parts(*stage) : Staged{};
     if (!before) return print_error(common, "recover", before.error());
     Drained drained{true, {}};
     // In a job step, the new leaders must end before this process does.
     std::optional<AdoptedLeaders> leaders;
     if (words->as_node || is_in_step()) leaders.emplace();
-    if (!words->dry_run && has_stage && foreign.empty()) {
+    if (!words->dry_run && is_looked_at) {
       auto waited = drain_stage("recover", *stage, *limit);
       if (!waited) return print_error(common, "recover", waited.error());
       drained = std::move(*waited);
@@ -240,16 +261,17 @@ RunCommand declare_recover(CLI::App& app) {
     }
     const StubsReport stubs = remake_all_stubs(*words, common.json);
     if (common.json) {
-      print_json(to_json(*words, *before, drained, stubs));
+      print_json(to_json(*words, *before, brought, drained, stubs));
     } else if (before->published + before->open > 0) {
       print_staged(*before, *stage, *words);
-    } else if (stubs.is_empty() && has_stage && !words->as_node) {
+    } else if (stubs.is_empty() && has_stage && !words->as_node && brought.replicas == 0) {
       print_line(stdout, "nothing is left to recover in the stage %s", stage->c_str());
     }
     if (!drained.complete) {
       print_left("recover", *stage, drained.left);
       return exit_code_of_left(drained.left);
     }
+    if (!are_replicas_back) return exit_code::failure;
     return exit_code_of_stubs(stubs).value_or(on_nodes);
   };
   return [words, recover](const CommonOptions& common) {

@@ -22,6 +22,7 @@
 #include "aggregation/mcr/shell_quotes.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "aggregation/mcr/team_step.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/settings/launcher.hpp"
 #include "restart/settings/node_name.hpp"
@@ -188,6 +189,37 @@ std::optional<NodeStep> start_leaders(const std::string& stage) {
   return *std::move(step);
 }
 
+/// Nothing outside of a job, or if no replicas are wanted.
+std::optional<TeamStep> start_team(const std::string& stage) {
+  const auto allocation = find_allocation();
+  return allocation ? TeamStep::start(stage, *allocation) : std::nullopt;
+}
+
+/// Brings to storage what the nodes of the job hold of others' sets.
+void bring_back_replicas_of_job(const Allocation& allocation, const RunWords& words,
+                                const TimeLimit& limit) {
+  auto step = NodeStep::start(allocation, {"recover", "--as-node", "--timeout", words.timeout},
+                              NodeStep::Input::none);
+  if (!step) return print_line(stderr, "mcr run: %s", step.error().message.c_str());
+  if (!step->wait_for_end(limit)) step->abandon();
+  for (const std::string& line : step->lines()) print_line(stderr, "%s", line.c_str());
+  step->print_errors();
+}
+
+/// After a failure of the program: if the team, or a node, is lost, brings to storage what other nodes hold of the
+/// sets. A new team is started if all nodes live.
+void renew_team(std::optional<TeamStep>& team, const std::string& stage, const RunWords& words,
+                const TimeLimit& limit) {
+  const auto allocation = find_allocation();
+  if (!team || !allocation) return;
+  const bool are_all_alive = count_living_nodes(*allocation) == allocation->nodes();
+  if (are_all_alive && !team->has_ended()) return;
+  team->report_loss();
+  bring_back_replicas_of_job(*allocation, words, limit);
+  team.reset();
+  if (are_all_alive) team = TeamStep::start(stage, *allocation);
+}
+
 /// Waits until this node's stage is drained. An error is only reported, because the program has run and
 /// its status counts.
 Drained drain_own_stage(const std::string& stage, const TimeLimit& limit) {
@@ -317,11 +349,13 @@ RunCommand declare_run(CLI::App& app) {
     survive_messages();
     CaptureWatch captures(*stage);
     auto leaders = start_leaders(*stage);
+    auto team = start_team(*stage);
     auto status = run_program(words->command, captured_environment(), common.json);
     if (!status) return not_started(common, status.error());
     unsigned starts = 1;
     for (; may_start_again(*status) && starts <= words->retries; ++starts) {
       (void)drain_own_stage(*stage, TimeLimit(*limit_ms));
+      renew_team(team, *stage, *words, TimeLimit(*limit_ms));
       print_line(stderr, "mcr run: start %u of the program ended with status %d", starts, *status);
       auto again = restart_words(*words);
       if (!again) break;
@@ -330,9 +364,14 @@ RunCommand declare_run(CLI::App& app) {
       if (!status) return not_started(common, status.error());
     }
     const TimeLimit limit(*limit_ms);
+    if (team && team->has_ended()) {
+      team->report_loss();
+      team.reset();
+    }
     if (leaders) leaders->end_input();
     Drained drained = drain_own_stage(*stage, limit);
     if (leaders && !wait_for_leaders(*leaders, limit)) drained.complete = false;
+    if (team) team->end();
     const std::string foreign = foreign_stage_text(*stage);
     const auto captured =
         foreign.empty() ? captures.answer(leaders, words->command.front()) : std::optional(false);

@@ -33,6 +33,14 @@ constexpr std::array table = std::to_array<SettingRow>({
      "that the control group and the file system leave free."},
     {"keep", "0", count, "COUNT",
      "How many of the newest sets stay in the stage after commit, for a restart at memory speed."},
+    {"replicas", "0", choice, "0|1",
+     "1: until a set is in storage, another node of the job keeps a copy of its container in "
+     "memory. Needs "
+     "`mcr run` in a batch script of several nodes, and MPI."},
+    {"team_start", "auto", text, "auto|COMMAND",
+     "The command with which `mcr run` starts the leaders' MPI program for replicas=1; NODES "
+     "stands for the number "
+     "of nodes. auto: the mpiexec of the MPI with which mcr was built."},
     {"close", "staged", choice, "staged|durable",
      "When the close of a file returns. staged: once the part is in the stage. durable: once the "
      "part is on storage."},

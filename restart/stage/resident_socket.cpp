@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/local_socket.hpp"
 #include "restart/base/lock.hpp"
@@ -17,9 +19,12 @@ constexpr std::size_t most_request_bytes = 64 * 1024;
 
 constexpr std::string_view lock_suffix = ".lock";
 
+std::string name_in_job(const std::string& job) {
+  return job.empty() ? "resident" : "resident-" + safe_name(job, 32);
+}
+
 std::string socket_name(const ResidentAddress& where) {
-  return stage_files::launch_directory_name(
-      where.node, where.job.empty() ? "resident" : "resident-" + safe_name(where.job, 32));
+  return stage_files::launch_directory_name(where.node, name_in_job(where.job));
 }
 std::string lock_name(const std::string& socket) { return socket + std::string(lock_suffix); }
 
@@ -90,6 +95,19 @@ Result<std::optional<ResidentSocket>> ResidentSocket::listen(const std::string& 
 }
 
 void ResidentSocket::remove() const { remove_names(stage_, socket_.name()); }
+
+bool serves_job(const std::string& stage, const std::string& job) {
+  const auto directory = stage_files::open_directory(AT_FDCWD, stage);
+  const auto names = directory ? list_directory(directory->descriptor(), ".")
+                               : Result<std::vector<std::string>>(directory.error());
+  if (!names) return false;
+  const std::string end = "." + lock_name(name_in_job(job));
+  return std::any_of(names->begin(), names->end(), [&](const std::string& name) {
+    if (!name.ends_with(end)) return false;
+    const auto lock = File::open(directory->descriptor(), name, O_RDONLY | O_NOFOLLOW);
+    return lock && !try_lock(*lock, LockKind::shared).value_or(true);
+  });
+}
 
 void remove_dead_residents(const std::string& stage) {
   const auto directory = stage_files::open_directory(AT_FDCWD, stage);

@@ -43,6 +43,9 @@ Result<File> ask_resident(const std::string& stage, const ResidentAddress& where
 /// True if a resident listens. Asks it for nothing.
 bool has_resident(const std::string& stage, const ResidentAddress& where);
 
+/// True if a resident of this job serves the stage, whatever its node's name is.
+bool serves_job(const std::string& stage, const std::string& job);
+
 /// Removes what residents that were killed have left in the stage.
 void remove_dead_residents(const std::string& stage);
 

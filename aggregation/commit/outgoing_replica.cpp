@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/outgoing_replica.hpp"
+
+#include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/format/replica.hpp"
+
+namespace mcr::aggregation {
+
+using restart::ReplicaDirectory;
+using Box = restart::ReplicaDirectory::Box;
+
+std::optional<OutgoingReplica> OutgoingReplica::begin(const restart::LaunchDirectory& directory,
+                                                      const restart::Settings& settings,
+                                                      const std::string& word) {
+  if (settings.text("replicas") != "1") return std::nullopt;
+  auto place = ReplicaDirectory::find(restart::parent_of(directory.path()));
+  if (!place || !*place || !(*place)->has_team()) {
+    restart::log_warning_once("no team",
+                              "no replica is made (replicas=1): no team runs on this node. `mcr "
+                              "run` in a batch script of several "
+                              "nodes starts one. Sets reach storage as without replicas");
+    return std::nullopt;
+  }
+  return OutgoingReplica(std::move(**place),
+                         ReplicaDirectory::replica_name(directory.path(), word));
+}
+
+OutgoingReplica::OutgoingReplica(OutgoingReplica&& other) noexcept
+    : place_(std::exchange(other.place_, std::nullopt)),
+      name_(std::move(other.name_)),
+      file_(std::move(other.file_)) {}
+
+OutgoingReplica::~OutgoingReplica() {
+  if (!place_) return;
+  for (const Box box : {Box::made, Box::out, Box::sent}) {
+    if (const auto removed = place_->remove(box, name_); !removed)
+      restart::log_warning_once("replica", removed.error().message);
+  }
+}
+
+Result<const restart::File*> OutgoingReplica::empty_file() {
+  // The team may be sending an earlier attempt's file.
+  MCR_TRY(place_->remove(Box::out, name_));
+  file_ = MCR_TRY(place_->create(Box::made, name_));
+  return &file_;
+}
+
+Result<void> OutgoingReplica::offer(std::uint64_t container_bytes, const DrainGroup& group,
+                                    const std::vector<LockedPart>& parts,
+                                    std::uint64_t clock_behind_ns) const {
+  restart::Replica replica;
+  replica.container_bytes = container_bytes;
+  replica.supplement = group.supplement;
+  replica.clock_behind_ns = clock_behind_ns;
+  for (const LockedPart& part : parts) replica.journals.push_back(part.journal);
+  MCR_TRY(file_.write_at(container_bytes, restart::write_replica_tail(replica)));
+  return place_->move(name_, Box::made, Box::out);
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mcr-team: a process of the team (team.hpp). `mcr run` starts one on each node of a job, which lives as long as the
+// node's resident of that job.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+
+#include "aggregation/team/team.hpp"
+#include "restart/stage/resident_socket.hpp"
+
+namespace {
+constexpr unsigned finalize_s = 2;
+}  // namespace
+
+int main(int count, char** words) {
+  CLI::App app("a process of the team, which keeps replicas on other nodes (started by `mcr run`)");
+  std::string stage;
+  std::string job;
+  app.add_option("--stage", stage, "directory of the stage")->required();
+  app.add_option("--job", job, "the scheduler's name of the job")->required();
+  CLI11_PARSE(app, count, words);
+  MPI_Init(&count, &words);
+  mcr::aggregation::serve_team(stage, MPI_COMM_WORLD,
+                               [&] { return !mcr::restart::serves_job(stage, job); });
+  // All processes have ended their work. MPICH 4.0.2 may hang here when UCX uses TCP alone.
+  (void)::signal(SIGALRM, [](int) { ::_exit(0); });
+  ::alarm(finalize_s);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The team: one MPI program with a process on each node of a job. Each process sends the replicas of its node's
+// leaders to the node's buddy, and holds those of another node (restart/stage/replica_directory.hpp). Leaders do
+// not depend on it: if it dies, sets go to storage without replicas.
+//
+//   begin   size and name of a replica            to the buddy
+//   piece   the replica's bytes, in order         to the buddy
+//   answer  whether the buddy holds it now        from the buddy, after the last piece
+//   drop    name of a replica that is in storage  to the buddy
+//   end     nothing: no further message comes     to the buddy
+//
+// The buddy of process i is process i + n/2 (half a ring away), because neighbours often share a switch or a
+// power supply.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "restart/base/file.hpp"
+#include "restart/stage/replica_directory.hpp"
+
+namespace mcr::aggregation {
+
+/// Sends this node's replicas, one at a time.
+class Sender {
+ public:
+  /// Sends none if `place` is null.
+  Sender(const restart::ReplicaDirectory* place, MPI_Comm team, int buddy);
+  /// Goes on as far as it can without waiting. Returns true if anything has happened.
+  bool go_on();
+  /// True while a replica is on its way: MPI then makes progress only in its calls.
+  [[nodiscard]] bool is_at_work() const {
+    return sending_.has_value() || request_ != MPI_REQUEST_NULL;
+  }
+  /// Sends what is left, then the end. Returns true when the end is sent; until then call it again.
+  bool finish();
+
+ private:
+  struct Sending {
+    std::string name;
+    restart::File file;
+    std::uint64_t size = 0;
+    std::uint64_t sent = 0;
+  };
+
+  bool begin();
+  void send_piece();
+  void take_answer();
+  bool drop_withdrawn();
+  void send(int tag, Bytes message);
+  /// Returns a replica in out/ that the buddy has not refused.
+  [[nodiscard]] std::optional<std::string> next();
+
+  const restart::ReplicaDirectory* place_;
+  MPI_Comm team_;
+  int buddy_;
+  bool has_ended_ = false;
+  std::optional<Sending> sending_;
+  std::set<std::string> held_;                    ///< by the buddy
+  std::map<std::string, std::uint64_t> refused_;  ///< by the buddy: name and inode
+  Bytes message_;                                 ///< in flight
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  MPI_Request answer_request_ = MPI_REQUEST_NULL;
+  std::uint8_t answer_ = 0;
+};
+
+/// Receives and holds the replicas of one other node.
+class Receiver {
+ public:
+  /// Refuses all replicas if `place` is null.
+  Receiver(const restart::ReplicaDirectory* place, MPI_Comm team, int from);
+  /// Takes a message if there is one; returns whether there was.
+  bool go_on();
+  [[nodiscard]] bool is_at_work() const { return receiving_.has_value(); }
+  [[nodiscard]] bool has_ended() const { return has_ended_; }
+
+ private:
+  struct Receiving {
+    std::string name;
+    restart::File file;
+    std::uint64_t size = 0;
+    std::uint64_t received = 0;
+    std::optional<Error> error;
+  };
+
+  void ask();
+  void take_words(ByteSpan message);
+  void begin(std::uint64_t size, const std::string& name);
+  void take_piece(ByteSpan message);
+  void end();
+
+  const restart::ReplicaDirectory* place_;
+  MPI_Comm team_;
+  int from_;
+  bool has_ended_ = false;  ///< the other process has sent its end
+  std::optional<Receiving> receiving_;
+  Bytes message_;
+  MPI_Request request_ = MPI_REQUEST_NULL;  ///< of the next words, or of the next piece
+};
+
+/// Serves this node until `has_ended` returns true, here and in the process whose buddy this one is.
+void serve_team(const std::string& stage, MPI_Comm team, const std::function<bool()>& has_ended);
+
+}  // namespace mcr::aggregation

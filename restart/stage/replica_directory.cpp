@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/stage/replica_directory.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "restart/base/lock.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/stage/stage.hpp"
+#include "restart/stage/stage_files.hpp"
+
+namespace mcr::restart {
+
+using namespace stage_files;
+
+namespace {
+
+// Without a dot, so that it is not taken for a launch's directory.
+constexpr const char* directory_name = "replicas";
+constexpr const char* team_name = "team";
+
+const char* box_name(ReplicaDirectory::Box box) {
+  switch (box) {
+    case ReplicaDirectory::Box::made:
+      return "made";
+    case ReplicaDirectory::Box::out:
+      return "out";
+    case ReplicaDirectory::Box::sent:
+      return "sent";
+    case ReplicaDirectory::Box::held:
+      return "held";
+  }
+  return "made";
+}
+
+std::string path_in(ReplicaDirectory::Box box, const std::string& name) {
+  return std::string(box_name(box)) + "/" + name;
+}
+
+}  // namespace
+
+Result<ReplicaDirectory> ReplicaDirectory::make(const std::string& stage) {
+  const File opened = MCR_TRY(open_stage(stage));
+  const std::string path = stage + "/" + directory_name;
+  MCR_TRY(make_directory(opened.descriptor(), directory_name, path));
+  File directory = MCR_TRY(open_directory(opened.descriptor(), directory_name));
+  MCR_TRY(check_private(directory, path));
+  for (const Box box : {Box::made, Box::out, Box::sent, Box::held})
+    MCR_TRY(make_directory(directory.descriptor(), box_name(box), path + "/" + box_name(box)));
+  return ReplicaDirectory(path, std::move(directory));
+}
+
+Result<std::optional<ReplicaDirectory>> ReplicaDirectory::find(const std::string& stage) {
+  const std::string path = stage + "/" + directory_name;
+  auto opened = open_directory(AT_FDCWD, stage);
+  if (opened) MCR_TRY(check_private(*opened, stage));
+  auto directory =
+      opened ? open_directory(opened->descriptor(), directory_name) : std::move(opened);
+  if (!directory && directory.error().system_error == ENOENT)
+    return std::optional<ReplicaDirectory>();
+  if (!directory) return directory.error();
+  MCR_TRY(check_private(*directory, path));
+  return std::optional(ReplicaDirectory(path, std::move(*directory)));
+}
+
+Result<std::optional<File>> ReplicaDirectory::join_team() const {
+  File file = MCR_TRY(File::open(descriptor(), team_name, O_RDWR | O_CREAT | O_NOFOLLOW));
+  if (!MCR_TRY(lock_in_turns(file, LockKind::exclusive, turns))) return std::optional<File>();
+  return std::optional(std::move(file));
+}
+
+bool ReplicaDirectory::has_team() const {
+  const auto file = File::open(descriptor(), team_name, O_RDWR | O_NOFOLLOW);
+  if (!file) return false;
+  const auto locked = try_lock(*file, LockKind::shared);
+  return locked && !*locked;
+}
+
+Result<std::vector<std::string>> ReplicaDirectory::list(Box box) const {
+  return list_directory(descriptor(), box_name(box));
+}
+
+Result<File> ReplicaDirectory::create(Box box, const std::string& name) const {
+  MCR_TRY(remove(box, name));
+  return File::open(descriptor(), path_in(box, name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+}
+
+Result<File> ReplicaDirectory::open(Box box, const std::string& name) const {
+  return File::open(descriptor(), path_in(box, name), O_RDONLY | O_NOFOLLOW);
+}
+
+Result<void> ReplicaDirectory::move(const std::string& name, Box from, Box to) const {
+  const std::string old_path = path_in(from, name);
+  const std::string new_path = path_in(to, name);
+  if (system_calls().renameat(descriptor(), old_path.c_str(), descriptor(), new_path.c_str()) != 0)
+    return system_error("cannot move", path_ + "/" + old_path);
+  return {};
+}
+
+Result<void> ReplicaDirectory::remove(Box box, const std::string& name) const {
+  return unlink_if_there(descriptor(), path_in(box, name));
+}
+
+bool ReplicaDirectory::has(Box box, const std::string& name) const {
+  return exists(descriptor(), path_in(box, name));
+}
+
+std::string ReplicaDirectory::replica_name(const std::string& launch_directory,
+                                           const std::string& word) {
+  return name_of(launch_directory) + "." + word;
+}
+
+Result<void> ReplicaDirectory::remove_leftovers() const {
+  std::vector<std::string> launches = MCR_TRY(launch_directories(parent_of(path_)));
+  const auto is_of_launch = [&](const std::string& name) {
+    return std::any_of(launches.begin(), launches.end(), [&](const std::string& launch) {
+      return name.starts_with(replica_name(launch, ""));
+    });
+  };
+  for (const Box box : {Box::made, Box::out, Box::sent}) {
+    for (const std::string& name : MCR_TRY(list(box))) {
+      if (is_of_launch(name)) continue;
+      // In made/ there may be a directory with the parts of a replica that was to be brought back.
+      std::error_code failed;
+      std::filesystem::remove_all(path_ + "/" + path_in(box, name), failed);
+      if (failed) return system_error("cannot remove", path_ + "/" + path_in(box, name));
+    }
+  }
+  return {};
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where replicas (format/replica.hpp) lie in a node's stage. A leader and the node's process of the team
+// communicate by names here alone:
+//
+//   <stage>/replicas/team        locked by the node's process of the team while it lives
+//                    made/NAME   a leader writes the replica
+//                    out/NAME    the replica waits for the team, which sends it to the node's buddy
+//                    sent/NAME   an empty file: the buddy holds the replica
+//                    held/NAME   the replica of another node
+//
+// When a container is in storage, its leader removes NAME from out/ and sent/; the team then tells the buddy,
+// which removes NAME from held/. What is left in held/ after the team's end belongs to nodes that have died, or
+// whose leaders have: `mcr recover`, and the next job's leaders, bring it to storage.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "restart/base/file.hpp"
+
+namespace mcr::restart {
+
+class ReplicaDirectory {
+ public:
+  enum class Box { made, out, sent, held };
+
+  /// Makes what is missing. `stage` as for LaunchDirectory::create().
+  static Result<ReplicaDirectory> make(const std::string& stage);
+  /// Returns nothing if the stage has no replicas.
+  static Result<std::optional<ReplicaDirectory>> find(const std::string& stage);
+
+  /// Makes this process the node's process of the team as long as the file is open; nothing if there is one.
+  [[nodiscard]] Result<std::optional<File>> join_team() const;
+  [[nodiscard]] bool has_team() const;
+
+  /// Returns the names in the box.
+  [[nodiscard]] Result<std::vector<std::string>> list(Box box) const;
+  /// Makes an empty file, instead of an older one of that name, for writing and reading.
+  [[nodiscard]] Result<File> create(Box box, const std::string& name) const;
+  [[nodiscard]] Result<File> open(Box box, const std::string& name) const;
+  /// Replaces a file of that name in the box `to`.
+  [[nodiscard]] Result<void> move(const std::string& name, Box from, Box to) const;
+  /// A name that is not there is no error.
+  [[nodiscard]] Result<void> remove(Box box, const std::string& name) const;
+  [[nodiscard]] bool has(Box box, const std::string& name) const;
+  /// Removes what dead leaders and teams have left in made/, out/ and sent/: files of no launch in the stage.
+  /// Replicas in held/ stay.
+  [[nodiscard]] Result<void> remove_leftovers() const;
+
+  /// The name of a replica that a leader of the launch in this directory makes. `word` tells it from the launch's
+  /// other replicas.
+  static std::string replica_name(const std::string& launch_directory, const std::string& word);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
+
+ private:
+  ReplicaDirectory(std::string path, File directory)
+      : path_(std::move(path)), directory_(std::move(directory)) {}
+
+  std::string path_;
+  File directory_;
+};
+
+}  // namespace mcr::restart

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "codecs/base/result.hpp"
@@ -35,5 +36,10 @@ class MadeDirectory {
   restart::File directory_;
   std::uint64_t begun_ns_;
 };
+
+/// Makes the directory at `path` and the missing directories above it. Follows links that exist already, because the
+/// user named the path, and none in place of a directory that it makes. Nothing: the directory existed, or another
+/// directory has taken its place.
+Result<std::optional<MadeDirectory>> make_directories(const std::string& path);
 
 }  // namespace mcr::aggregation

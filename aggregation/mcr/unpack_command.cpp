@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,6 +19,7 @@
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/exit_codes.hpp"
+#include "aggregation/mcr/made_directory.hpp"
 #include "aggregation/mcr/named_containers.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/parallel.hpp"
@@ -455,15 +455,10 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   if (command.directory.empty())
     return Error{Cause::usage,
                  "the name after -d is empty; name the directory into which the files are written"};
-  std::error_code problem;
-  const bool is_new = std::filesystem::create_directories(command.directory, problem);
-  if (problem) {
-    return Error{Cause::system,
-                 "cannot make the directory " + command.directory + ": " + problem.message(),
-                 problem.value()};
-  }
+  auto made = make_directories(command.directory);
+  if (!made) return Error{Cause::system, made.error().message, made.error().system_error};
   auto unpacked = unpack_into_directory(command);
-  if (!unpacked && is_new) (void)::rmdir(command.directory.c_str());  // unless it has files by now
+  if (!unpacked && *made) (*made)->remove();  // unless it has files by now
   return unpacked;
 }
 

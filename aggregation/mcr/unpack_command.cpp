@@ -207,32 +207,35 @@ bool is_of_a_stranger(const std::string& path, HeldByPath& directories) {
          !(*home)->beside().believes(status.st_uid, ::geteuid());
 }
 
-/// An error in two cases. A symbolic link that other users may have made leads to the stub. Or other users may write to the
-/// stub, and it leads to containers in no directory above it. In both cases they could have files of a closed directory
-/// unpacked.
-Result<void> check_stub(const std::string& argument, const std::vector<NamedContainer>& found) {
-  const auto there = restart::file_at(AT_FDCWD, argument, restart::Links::followed);
-  // What leads to other files was a stub when it was read, whatever others have written into it since.
-  const bool was_stub = there.file.is_open() && !found.empty() && found.front().path != argument;
-  if (!was_stub) return {};
-  const std::string path = restart::real_path(argument);
-  struct stat directory {};
-  if (restart::system_calls().fstatat(AT_FDCWD, restart::parent_of(path).c_str(), &directory, 0) !=
-      0)
-    return restart::system_error("cannot look at the directory of", argument);
-  if (!restart::leads_by_trusted_links(argument, restart::FileIdentity(directory),
-                                       restart::name_of(path)))
+/// Returns the present path of the stub that was read at `argument`. An error if the argument does not lead to it any
+/// more, or leads to it by a symbolic link that other users may have made.
+Result<std::string> path_of_stub(const std::string& argument, const restart::File& stub) {
+  const restart::File start = MCR_TRY(restart::File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
+  const auto end = restart::follow_trusted_links(start, argument);
+  if (!end && end.error().system_error == ELOOP)
     return Error{Cause::usage,
                  argument +
                      " leads to a file of a set through a symbolic link that other users may "
                      "have made. Nothing was unpacked. If that is the set that you want, "
                      "name " +
-                     path};
-  const mode_t mode = there.status.st_mode;
-  const bool is_of_own_group =
-      there.status.st_gid == ::getegid() && !restart::has_access_list(there.file);
+                     restart::present_path(stub)};
+  if (!end || !restart::is_still_named(stub, end->directory.descriptor(), end->name))
+    return replaced_meanwhile(argument);
+  return in_directory(restart::present_path(end->directory), end->name);
+}
+
+/// An error in two cases. A symbolic link that other users may have made leads to the stub. Or other users may write to the
+/// stub, and it leads to containers in no directory above it. In both cases they could have files of a closed directory
+/// unpacked. Looks at the stub that was read: another file may have taken its place since.
+Result<void> check_stub(const std::string& argument, const NamedByArgument& named_by) {
+  const restart::File& stub = named_by.stub;
+  if (!stub.is_open()) return {};
+  const std::string path = MCR_TRY(path_of_stub(argument, stub));
+  const struct stat status = MCR_TRY(stub.status());
+  const mode_t mode = status.st_mode;
+  const bool is_of_own_group = status.st_gid == ::getegid() && !restart::has_access_list(stub);
   if ((mode & S_IWOTH) == 0 && ((mode & S_IWGRP) == 0 || is_of_own_group)) return {};
-  for (const NamedContainer& named : found) {
+  for (const NamedContainer& named : named_by.containers) {
     const std::string above =
         restart::real_path(restart::parent_of(restart::parent_of(named.path)));
     if (above.empty() || above == "/" || path.starts_with(above + "/")) continue;
@@ -254,9 +257,9 @@ Result<Containers> open_named(const std::string& argument) {
   std::set<uid_t> owners;
   std::optional<Error> left_out;
   HeldByPath directories;
-  const std::vector<NamedContainer> found = MCR_TRY(find_named_containers(argument));
+  const NamedByArgument found = MCR_TRY(look_up_argument(argument));
   MCR_TRY(check_stub(argument, found));
-  for (const NamedContainer& named : found) {
+  for (const NamedContainer& named : found.containers) {
     auto opened = open_wanted(named, argument, directories);
     if (!opened && is_of_a_stranger(named.path, directories)) {
       print_line(stderr, "mcr unpack: %s is ignored, because it belongs to another user",

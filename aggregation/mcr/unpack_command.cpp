@@ -28,6 +28,7 @@
 #include "aggregation/mcr/surroundings.hpp"
 #include "codecs/gpu/lanes/card_decode.hpp"
 #include "restart/base/attributes.hpp"
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/copy_data.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/directories_below.hpp"
@@ -108,7 +109,7 @@ Result<void> for_each_native(const Containers& containers, const UnpackCommand& 
       if (!is_wanted(command, native.rank)) continue;
       const IndexPlace place = place_in_tree(home, container->set(), native.path);
       MCR_TRY(use(
-          *container, native,
+          named, native,
           MCR_TRY(open_native(home, container->set(), place, native, author, O_RDONLY, names))));
     }
   }
@@ -126,17 +127,19 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
                           restart::UnpackReport& report) {
   auto directories = MCR_TRY(restart::DirectoriesBelow::open(command.directory));
   const auto existing = command.force ? restart::Existing::replaced : restart::Existing::kept;
-  const auto copy = [&](const restart::ContainerReader& container,
-                        const restart::NativeMember& native,
+  const auto copy = [&](const Container& container, const restart::NativeMember& native,
                         const OpenNative& from) -> Result<void> {
     const std::string below = restart::path_below(native.path, native.rank);
     const std::string target = command.directory + "/" + below;
     const std::size_t slash = below.rfind('/');
     const int home =
         MCR_TRY(directories.make(slash == std::string::npos ? "" : below.substr(0, slash)));
-    // As closed as the parts: the file's directories may have closed it.
-    const restart::Access access = restart::without_list(MCR_TRY(restart::access_of(from.file)));
-    const mode_t mode = restart::mode_within(access.mode, MCR_TRY(container.access()));
+    // The file's directories may keep users out. The container alone does not tell: it may be of another run, and name
+    // a file of this user's in a closed directory.
+    const restart::Access access = restart::without_list(
+        restart::closed_by_directories(MCR_TRY(restart::access_of(from.file)), from.directory,
+                                       container.home->place()->directories.outer));
+    const mode_t mode = restart::mode_within(access.mode, MCR_TRY(container.reader->access()));
     restart::PendingFile pending =
         MCR_TRY(restart::PendingFile::create(home, restart::name_of(below), mode));
     MCR_TRY(restart::copy_data(from.file, pending.file(), 0, native.size));

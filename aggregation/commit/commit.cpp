@@ -444,7 +444,7 @@ void leave_trace(const LaunchDirectory& directory, const restart::Settings& sett
     const std::string path = (is_absolute ? "" : where.base + "/") + std::string(wanted);
     (void)restart::system_calls().mkdirat(AT_FDCWD, path.c_str(), 0777);
     const File target = MCR_TRY(File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY));
-    return write_trace(target.descriptor(), name, report);
+    return write_users_trace(target.descriptor(), name, report);
   }();
   if (!written)
     restart::log_warning_once(

@@ -165,27 +165,37 @@ std::string NamesByInode::find(const File& directory, ino_t inode) {
 Result<OpenNative> open_native(const HeldContainers& home, const restart::SetIdentity& set,
                                const IndexPlace& place, const restart::NativeMember& native,
                                uid_t owner, int flags, NamesByInode& names) {
-  const auto is_it = [&](const Result<File>& file) {
-    const auto status = file ? file->status() : Result<struct stat>(file.error());
+  const auto is_it = [&](const File& file) {
+    const auto status = file.status();
     return status && S_ISREG(status->st_mode) && status->st_uid == owner &&
            status->st_ino == native.inode &&
            static_cast<std::uint64_t>(status->st_size) == native.size;
   };
-  const int base = home.base().descriptor();
+  constexpr int to_hold = O_PATH | O_DIRECTORY;
+  // Opens the file at `path` below the open directory, and the directory in which it lies.
+  const auto open_in = [&](const File& above, const std::string& path, const std::string& shown,
+                           bool is_aside) -> Result<OpenNative> {
+    File directory = MCR_TRY(open_parent_beneath(above, path, to_hold));
+    File file = MCR_TRY(restart::open_beneath(directory.descriptor(), name_of(path), flags));
+    return OpenNative{std::move(file), shown, is_aside, std::move(directory)};
+  };
+  const auto is_member_at = [&](const Result<OpenNative>& found) {
+    return found && is_it(found->file);
+  };
   if (!place.below.empty()) {
-    auto file = restart::open_beneath(base, place.below, flags);
-    if (is_it(file)) return OpenNative{*std::move(file), place.text, false};
+    auto found = open_in(home.base(), place.below, place.text, false);
+    if (is_member_at(found)) return found;
   }
   const std::string aside =
       std::string(restart::native_members_directory) + "/" + restart::aside_name(native.inode);
-  auto kept = restart::open_beneath(home.directory().descriptor(), aside, flags);
-  if (is_it(kept)) return OpenNative{*std::move(kept), home.place()->directory + "/" + aside, true};
+  auto kept = open_in(home.directory(), aside, home.place()->directory + "/" + aside, true);
+  if (is_member_at(kept)) return kept;
   if (!place.below.empty()) {
-    const auto there = open_parent_beneath(home.base(), place.below, O_RDONLY | O_DIRECTORY);
+    auto there = open_parent_beneath(home.base(), place.below, O_RDONLY | O_DIRECTORY);
     const std::string name = there ? names.find(*there, native.inode) : std::string();
-    auto file = name.empty() ? Result<File>(Error{})
-                             : restart::open_beneath(there->descriptor(), name, flags);
-    if (is_it(file)) return OpenNative{*std::move(file), parent_of(place.text) + "/" + name, false};
+    auto found = name.empty() ? Result<OpenNative>(Error{})
+                              : open_in(*there, name, parent_of(place.text) + "/" + name, false);
+    if (is_member_at(found)) return found;
   }
   const std::size_t end = end_of_components(place.below, set.steps_up.value_or(0));
   if (end > 0) {
@@ -193,16 +203,16 @@ Result<OpenNative> open_native(const HeldContainers& home, const restart::SetIde
     const std::string below = place.below.substr(end + 1);
     const std::string& above = home.place()->base;
     const auto is_member = [&](const Result<File>& file, const std::string& path) {
-      return is_it(file) && is_noted(home, set, in(above, path), *file);
+      return file && is_it(*file) && is_noted(home, set, in(above, path), *file);
     };
     // Several sets may have been written below one path, and renamed to different ones.
     const auto [known, is_new] =
         names.renamed.try_emplace({in(above, step), set.launch, set.sequence});
     if (is_new) known->second = find_renamed(home.base(), step, below, is_member);
     const std::string there = known->second + "/" + below;
-    auto file =
-        known->second.empty() ? Result<File>(Error{}) : restart::open_beneath(base, there, flags);
-    if (is_member(file, there)) return OpenNative{*std::move(file), in(above, there), false};
+    auto found = known->second.empty() ? Result<OpenNative>(Error{})
+                                       : open_in(home.base(), there, in(above, there), false);
+    if (is_member_at(found) && is_noted(home, set, in(above, there), found->file)) return found;
   }
   return Error{Cause::damaged, place.text + ", a native file of the set (rank " +
                                    std::to_string(native.rank) + "), was replaced or removed"};

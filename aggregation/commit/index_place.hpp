@@ -35,7 +35,8 @@ IndexPlace place_in_tree(const HeldContainers& home, const restart::SetIdentity&
 struct OpenNative {
   restart::File file;
   std::string path;
-  bool is_aside = false;  ///< kept aside, because a newer file replaced it
+  bool is_aside = false;    ///< kept aside, because a newer file replaced it
+  restart::File directory;  ///< in which the file was found (O_PATH)
 };
 /// The names of files by inode, for each directory that was asked about. A directory is listed only
 /// once, so the names are those of the first call.

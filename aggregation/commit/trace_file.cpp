@@ -104,6 +104,17 @@ std::string trace_text(const CommitReport& report) {
   return text + "}\n";
 }
 
+namespace {
+
+Result<void> fill(const restart::File& file, const CommitReport& report) {
+  // The trace names the container's variables.
+  MCR_TRY(restart::give_access(file, report.access));
+  const std::string text = trace_text(report);
+  return file.write_at(0, as_bytes(text));
+}
+
+}  // namespace
+
 Result<void> write_trace(int directory, const std::string& name, const CommitReport& report) {
   const std::string unfinished = name + std::string(restart::leader_files::unfinished_suffix);
   {
@@ -112,12 +123,15 @@ Result<void> write_trace(int directory, const std::string& name, const CommitRep
     (void)restart::system_calls().unlinkat(directory, unfinished.c_str(), 0);
     const restart::File file = MCR_TRY(
         restart::File::open(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-    // The trace names the container's variables.
-    MCR_TRY(restart::give_access(file, report.access));
-    const std::string text = trace_text(report);
-    MCR_TRY(file.write_at(0, as_bytes(text)));
+    MCR_TRY(fill(file, report));
   }
   return restart::put_in_place(directory, unfinished, directory, name);
+}
+
+Result<void> write_users_trace(int directory, const std::string& name, const CommitReport& report) {
+  restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(directory, name, 0600));
+  MCR_TRY(fill(pending.file(), report));
+  return pending.finish(restart::Durability::none);
 }
 
 std::string trace_name(std::uint64_t container_number) {

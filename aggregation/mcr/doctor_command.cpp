@@ -21,6 +21,7 @@
 #include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/interception.hpp"
 #include "aggregation/mcr/launch_report.hpp"
+#include "aggregation/mcr/made_directory.hpp"
 #include "aggregation/mcr/node_leaders.hpp"
 #include "aggregation/mcr/site.hpp"
 #include "aggregation/mcr/surroundings.hpp"
@@ -98,6 +99,43 @@ void remove_when_empty(const std::string& stage) {
     if (std::filesystem::remove(stage, problem)) return;
     if (problem != std::errc::directory_not_empty) return;
     std::this_thread::sleep_for(pause);
+  }
+}
+
+/// Makes the directory at `path`, which only this user may enter.
+Result<MadeDirectory> make_scratch(const std::string& path) {
+  constexpr int to_hold = O_PATH | O_DIRECTORY;
+  restart::File above = MCR_TRY(restart::File::open(AT_FDCWD, restart::parent_of(path), to_hold));
+  const std::string name = restart::name_of(path);
+  const std::uint64_t begun_ns = restart::clock_ns(CLOCK_REALTIME);
+  if (restart::system_calls().mkdirat(above.descriptor(), name.c_str(), 0700) != 0)
+    return restart::system_error("cannot make", path);
+  return MadeDirectory::just_made(std::move(above), name, begun_ns);
+}
+
+/// Removes the directory `name`, in which only files are, from the open directory `home`.
+void remove_with_files(const restart::File& home, const char* name) {
+  constexpr int to_list = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+  const auto directory = restart::File::open(home.descriptor(), name, to_list);
+  const auto names = directory ? restart::list_directory(directory->descriptor(), ".")
+                               : Result<std::vector<std::string>>(directory.error());
+  if (!names) return;
+  const restart::SystemCalls& calls = restart::system_calls();
+  for (const std::string& file : *names)
+    (void)calls.unlinkat(directory->descriptor(), file.c_str(), 0);
+  (void)calls.unlinkat(home.descriptor(), name, AT_REMOVEDIR);
+}
+
+/// Removes what the doctor and the program left in the scratch directory, by its names. Nothing else is removed, and
+/// nothing in directories of other names.
+void clear_scratch(const restart::File& scratch) {
+  remove_with_files(scratch, "traces");
+  remove_with_files(scratch, "counts");
+  const auto names = restart::list_directory(scratch.descriptor(), ".");
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (name.starts_with("loaded."))
+      (void)restart::system_calls().unlinkat(scratch.descriptor(), name.c_str(), 0);
   }
 }
 
@@ -206,14 +244,13 @@ class Doctor {
                    "cannot examine a program without a directory for temporary files: set TMPDIR "
                    "to an existing directory"};
     }
-    std::string scratch = (temporary / "mcr-doctor-XXXXXX").string();
-    if (::mkdtemp(scratch.data()) == nullptr) return restart::system_error("cannot make", scratch);
-    // From here on, read and removed through its descriptor: while the program runs, another user may
-    // be able to move a directory of the user's to this name.
-    const restart::File own =
-        MCR_TRY(restart::File::open(AT_FDCWD, scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    const struct stat made = MCR_TRY(own.status());
-    if (made.st_uid != ::geteuid() || (made.st_mode & 0777) != 0700)
+    const std::string unique = MCR_TRY(restart::PartId::random()).text().substr(0, 16);
+    const std::string scratch = (temporary / ("mcr-doctor-" + unique)).string();
+    const MadeDirectory made = MCR_TRY(make_scratch(scratch));
+    // Read and cleared through its descriptor: while the program runs, another user may be able to move a directory of
+    // the user's to this name.
+    const restart::File& own = made.directory();
+    if ((MCR_TRY(own.status()).st_mode & 0777) != 0700)
       return Error{Cause::system, scratch + " was replaced by another directory"};
     const std::string place = restart::link_path(own.descriptor());
     std::vector<std::string> environment = captured_environment();
@@ -226,7 +263,7 @@ class Doctor {
     const std::string traces = scratch + "/traces";  // the leader leaves one for each container
     environment.push_back("MCR_TRACE=" + traces);
     const std::string counts = place + "/counts";
-    (void)::mkdir(counts.c_str(), 0700);
+    (void)restart::system_calls().mkdirat(own.descriptor(), "counts", 0700);
     environment.push_back("MCR_DOCTOR_COUNTS=" + scratch + "/counts");
     environment.emplace_back("LD_DEBUG=files");
     environment.push_back("LD_DEBUG_OUTPUT=" + scratch + "/loaded");
@@ -247,9 +284,8 @@ class Doctor {
     // The ranks may have run on other nodes, so that this node has no stage.
     if (has_bytes(place + "/traces") || (has_stage && has_other_traces)) captured = Captured::files;
     const restart::CaptureCounts counted = sum_of_counts(counts);
-    for (const auto& entry : std::filesystem::directory_iterator(place, ignored))
-      std::filesystem::remove_all(entry.path(), ignored);
-    (void)::rmdir(scratch.c_str());
+    clear_scratch(own);
+    made.remove();
     remove_when_empty(stage);
     if (!status) {
       judge_failed_start(words.front(), status.error());

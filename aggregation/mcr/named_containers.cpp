@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "aggregation/commit/held_containers.hpp"
 #include "aggregation/commit/set_files.hpp"
@@ -234,7 +235,7 @@ std::vector<NamedContainer> containers_in(const std::string& directory, const st
   return found;
 }
 
-Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument) {
+Result<NamedByArgument> look_up_argument(const std::string& argument) {
   struct stat status {};
   std::vector<NamedContainer> found;
   if (argument.empty()) {
@@ -254,7 +255,7 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
     }
     if (found.empty()) found = MCR_TRY(containers_of_short_name(argument));
     if (found.empty()) return why_closed(restart::parent_of(argument)).value_or(missing);
-    return found;
+    return NamedByArgument{std::move(found), {}};
   }
   if (S_ISDIR(status.st_mode)) {
     found = containers_in(argument, "");
@@ -263,15 +264,15 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
         found.push_back(std::move(container));
     }
     if (found.empty()) return no_container_in(argument);
-    return found;
+    return NamedByArgument{std::move(found), {}};
   }
   if (!S_ISREG(status.st_mode)) {
     return Error{Cause::usage, argument + " is neither a file nor a directory"};
   }
-  const File file = MCR_TRY(File::open(AT_FDCWD, argument, O_RDONLY | O_NONBLOCK));
+  File file = MCR_TRY(File::open(AT_FDCWD, argument, O_RDONLY | O_NONBLOCK));
   Bytes head(restart::Stub::max_bytes);
   head.resize(MCR_TRY(file.read_some_at(0, head)));
-  if (!restart::looks_like_stub(head)) return std::vector<NamedContainer>{{argument, {}, {}}};
+  if (!restart::looks_like_stub(head)) return NamedByArgument{{{argument, {}, {}}}, {}};
   auto stub = restart::read_stub_file(file);
   if (!stub) return Error{stub.error().cause, argument + ": " + stub.error().message};
   restart::Look look;
@@ -287,7 +288,11 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
                      "status` shows the stage, `mcr recover` brings the data to storage",
                  ENOENT};
   }
-  return found;
+  return NamedByArgument{std::move(found), std::move(file)};
+}
+
+Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument) {
+  return MCR_TRY(look_up_argument(argument)).containers;
 }
 
 }  // namespace mcr::aggregation

@@ -31,6 +31,14 @@ struct NamedContainer {
 /// with EACCES: this user may not read the directory.
 Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument);
 
+/// What an argument names.
+struct NamedByArgument {
+  std::vector<NamedContainer> containers;
+  restart::File stub;  ///< if the argument is a stub: the stub that was read, open
+};
+/// As find_named_containers(). The argument may lead to another file by now than to the stub that was read.
+Result<NamedByArgument> look_up_argument(const std::string& argument);
+
 /// Returns the finished containers in `directory` of sets whose names begin with `prefix`; none if
 /// the directory cannot be listed.
 std::vector<NamedContainer> containers_in(const std::string& directory, const std::string& prefix);

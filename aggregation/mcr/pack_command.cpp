@@ -206,6 +206,14 @@ CLI::IsMember one_of_setting(std::string_view key) {
   return CLI::IsMember(CLI::detail::split(std::string(row->allowed), '|'));
 }
 
+/// Writes the trace to `path`. The directory is opened once, so that other users cannot lead the trace elsewhere meanwhile.
+Result<void> leave_trace(const std::string& path, const CommitReport& report) {
+  const auto directory =
+      restart::File::open(AT_FDCWD, restart::parent_of(path), O_PATH | O_DIRECTORY);
+  if (!directory) return directory.error();
+  return write_users_trace(directory->descriptor(), restart::name_of(path), report);
+}
+
 void print_report(const CommitReport& report, bool verbose) {
   if (verbose) {
     Table table({"variable", "type", "raw", "stored", "ratio", "pipeline", "why"},
@@ -269,14 +277,13 @@ RunCommand declare_pack(CLI::App& app) {
       print_line(stderr, "mcr pack: %s", codecs::gpu::problem_text(problem).c_str());
     warn_of_unused(options->codecs, *report);
     if (!options->trace.empty()) {
-      const auto traced = write_trace(AT_FDCWD, options->trace, *report);
+      const auto traced = leave_trace(options->trace, *report);
       if (!traced) {
-        return print_error(
-            common, "pack",
-            Error{traced.error().cause,
-                  report->path +
-                      " is complete, but its trace could not be written: " + traced.error().message,
-                  traced.error().system_error});
+        return print_error(common, "pack",
+                           Error{traced.error().cause,
+                                 report->path + " is complete, but its trace " + options->trace +
+                                     " could not be written: " + traced.error().message,
+                                 traced.error().system_error});
       }
     }
     if (common.json) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,6 +19,7 @@
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/exit_codes.hpp"
+#include "aggregation/mcr/made_directory.hpp"
 #include "aggregation/mcr/named_containers.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/parallel.hpp"
@@ -28,6 +28,7 @@
 #include "aggregation/mcr/surroundings.hpp"
 #include "codecs/gpu/lanes/card_decode.hpp"
 #include "restart/base/attributes.hpp"
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/copy_data.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/directories_below.hpp"
@@ -108,7 +109,7 @@ Result<void> for_each_native(const Containers& containers, const UnpackCommand& 
       if (!is_wanted(command, native.rank)) continue;
       const IndexPlace place = place_in_tree(home, container->set(), native.path);
       MCR_TRY(use(
-          *container, native,
+          named, native,
           MCR_TRY(open_native(home, container->set(), place, native, author, O_RDONLY, names))));
     }
   }
@@ -126,17 +127,19 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
                           restart::UnpackReport& report) {
   auto directories = MCR_TRY(restart::DirectoriesBelow::open(command.directory));
   const auto existing = command.force ? restart::Existing::replaced : restart::Existing::kept;
-  const auto copy = [&](const restart::ContainerReader& container,
-                        const restart::NativeMember& native,
+  const auto copy = [&](const Container& container, const restart::NativeMember& native,
                         const OpenNative& from) -> Result<void> {
     const std::string below = restart::path_below(native.path, native.rank);
     const std::string target = command.directory + "/" + below;
     const std::size_t slash = below.rfind('/');
     const int home =
         MCR_TRY(directories.make(slash == std::string::npos ? "" : below.substr(0, slash)));
-    // As closed as the parts: the file's directories may have closed it.
-    const restart::Access access = restart::without_list(MCR_TRY(restart::access_of(from.file)));
-    const mode_t mode = restart::mode_within(access.mode, MCR_TRY(container.access()));
+    // The file's directories may keep users out. The container alone does not tell: it may be of another run, and name
+    // a file of this user's in a closed directory.
+    const restart::Access access = restart::without_list(
+        restart::closed_by_directories(MCR_TRY(restart::access_of(from.file)), from.directory,
+                                       container.home->place()->directories.outer));
+    const mode_t mode = restart::mode_within(access.mode, MCR_TRY(container.reader->access()));
     restart::PendingFile pending =
         MCR_TRY(restart::PendingFile::create(home, restart::name_of(below), mode));
     MCR_TRY(restart::copy_data(from.file, pending.file(), 0, native.size));
@@ -207,32 +210,35 @@ bool is_of_a_stranger(const std::string& path, HeldByPath& directories) {
          !(*home)->beside().believes(status.st_uid, ::geteuid());
 }
 
-/// An error in two cases. A symbolic link that other users may have made leads to the stub. Or other users may write to the
-/// stub, and it leads to containers in no directory above it. In both cases they could have files of a closed directory
-/// unpacked.
-Result<void> check_stub(const std::string& argument, const std::vector<NamedContainer>& found) {
-  const auto there = restart::file_at(AT_FDCWD, argument, restart::Links::followed);
-  // What leads to other files was a stub when it was read, whatever others have written into it since.
-  const bool was_stub = there.file.is_open() && !found.empty() && found.front().path != argument;
-  if (!was_stub) return {};
-  const std::string path = restart::real_path(argument);
-  struct stat directory {};
-  if (restart::system_calls().fstatat(AT_FDCWD, restart::parent_of(path).c_str(), &directory, 0) !=
-      0)
-    return restart::system_error("cannot look at the directory of", argument);
-  if (!restart::leads_by_trusted_links(argument, restart::FileIdentity(directory),
-                                       restart::name_of(path)))
+/// Returns the present path of the stub that was read at `argument`. An error if the argument does not lead to it any
+/// more, or leads to it by a symbolic link that other users may have made.
+Result<std::string> path_of_stub(const std::string& argument, const restart::File& stub) {
+  const restart::File start = MCR_TRY(restart::File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
+  const auto end = restart::follow_trusted_links(start, argument);
+  if (!end && end.error().system_error == ELOOP)
     return Error{Cause::usage,
                  argument +
                      " leads to a file of a set through a symbolic link that other users may "
                      "have made. Nothing was unpacked. If that is the set that you want, "
                      "name " +
-                     path};
-  const mode_t mode = there.status.st_mode;
-  const bool is_of_own_group =
-      there.status.st_gid == ::getegid() && !restart::has_access_list(there.file);
+                     restart::present_path(stub)};
+  if (!end || !restart::is_still_named(stub, end->directory.descriptor(), end->name))
+    return replaced_meanwhile(argument);
+  return in_directory(restart::present_path(end->directory), end->name);
+}
+
+/// An error in two cases. A symbolic link that other users may have made leads to the stub. Or other users may write to the
+/// stub, and it leads to containers in no directory above it. In both cases they could have files of a closed directory
+/// unpacked. Looks at the stub that was read: another file may have taken its place since.
+Result<void> check_stub(const std::string& argument, const NamedByArgument& named_by) {
+  const restart::File& stub = named_by.stub;
+  if (!stub.is_open()) return {};
+  const std::string path = MCR_TRY(path_of_stub(argument, stub));
+  const struct stat status = MCR_TRY(stub.status());
+  const mode_t mode = status.st_mode;
+  const bool is_of_own_group = status.st_gid == ::getegid() && !restart::has_access_list(stub);
   if ((mode & S_IWOTH) == 0 && ((mode & S_IWGRP) == 0 || is_of_own_group)) return {};
-  for (const NamedContainer& named : found) {
+  for (const NamedContainer& named : named_by.containers) {
     const std::string above =
         restart::real_path(restart::parent_of(restart::parent_of(named.path)));
     if (above.empty() || above == "/" || path.starts_with(above + "/")) continue;
@@ -254,9 +260,9 @@ Result<Containers> open_named(const std::string& argument) {
   std::set<uid_t> owners;
   std::optional<Error> left_out;
   HeldByPath directories;
-  const std::vector<NamedContainer> found = MCR_TRY(find_named_containers(argument));
+  const NamedByArgument found = MCR_TRY(look_up_argument(argument));
   MCR_TRY(check_stub(argument, found));
-  for (const NamedContainer& named : found) {
+  for (const NamedContainer& named : found.containers) {
     auto opened = open_wanted(named, argument, directories);
     if (!opened && is_of_a_stranger(named.path, directories)) {
       print_line(stderr, "mcr unpack: %s is ignored, because it belongs to another user",
@@ -455,15 +461,10 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   if (command.directory.empty())
     return Error{Cause::usage,
                  "the name after -d is empty; name the directory into which the files are written"};
-  std::error_code problem;
-  const bool is_new = std::filesystem::create_directories(command.directory, problem);
-  if (problem) {
-    return Error{Cause::system,
-                 "cannot make the directory " + command.directory + ": " + problem.message(),
-                 problem.value()};
-  }
+  auto made = make_directories(command.directory);
+  if (!made) return Error{Cause::system, made.error().message, made.error().system_error};
   auto unpacked = unpack_into_directory(command);
-  if (!unpacked && is_new) (void)::rmdir(command.directory.c_str());  // unless it has files by now
+  if (!unpacked && *made) (*made)->remove();  // unless it has files by now
   return unpacked;
 }
 

@@ -44,6 +44,13 @@ bool was_made_after(const File& file, std::uint64_t moment_ns) {
   return made_ns > moment_ns && made_ns <= clock_ns(CLOCK_REALTIME);
 }
 
+bool was_made_before(const File& file, std::uint64_t moment_ns) {
+  // File systems take the time of the last tick of the clock, which is up to 10 ms old.
+  constexpr std::uint64_t most_late_ns = 100'000'000;
+  const auto times = has_local_clock(file) ? times_of(file) : std::nullopt;
+  return times && nanoseconds(times->stx_btime) + most_late_ns < moment_ns;
+}
+
 bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns) {
   const auto file = File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
   return file ? was_made_after(*file, moment_ns) : leads_nowhere(file.error().system_error);

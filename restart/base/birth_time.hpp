@@ -15,7 +15,11 @@ namespace mcr::restart {
 /// machine's clock was set back since the file was made.
 bool was_made_after(const File& file, std::uint64_t moment_ns);
 
-/// The same for a directory by its path. True also if nothing lies at the path.
+/// True if the file was certainly made before `moment_ns`. False if that cannot be told. File systems record birth times
+/// up to 10 ms early; such a file counts as made at that moment.
+bool was_made_before(const File& file, std::uint64_t moment_ns);
+
+/// As was_made_after(), for a directory by its path. True also if nothing lies at the path.
 bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns);
 
 }  // namespace mcr::restart

@@ -4,7 +4,8 @@
 //
 //   MCR_HELD_BEFORE=WORD:WORD…  each word is the end of a path. The first open of a path that ends so
 //                               is held, then the first later open that fits the next word, and so on.
-//                               A word that begins with '@' fits only opens with O_PATH
+//                               A word that begins with '@' fits only opens with O_PATH. After that,
+//                               '^' stands for: the last component of the path begins with the rest
 //   MCR_HELD_ASKS=FILE          is made when an open is held; the open goes on when FILE is gone
 #undef _FILE_OFFSET_BITS
 #include <dlfcn.h>
@@ -54,6 +55,7 @@ static bool fits(const char* path, int flags) {
   const char* word = next + only_to_look;
   const size_t length = strlen(path), end = strlen(word);
   if (only_to_look && !(flags & O_PATH)) return false;
+  if (*word == '^') return !strncmp(strrchr(path, '/') + 1, word + 1, end - 1);
   return length >= end && !strcmp(path + length - end, word);
 }
 

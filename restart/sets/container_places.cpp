@@ -10,6 +10,7 @@
 
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/replacers.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 
@@ -55,9 +56,12 @@ bool is_below_allowed(const std::string& directory, std::string_view allow) {
 
 Result<OpenContainers::Key> OpenContainers::key() const {
   const auto status = MCR_TRY(directory_.status());
-  return Key{FileIdentity(status), owner_, is_allowed_,
+  return Key{FileIdentity(status),
+             owner_,
+             is_allowed_,
              beside_ ? std::optional(beside_->outer_identity()) : std::nullopt,
-             beside_ && beside_->is_shared_by_all()};
+             beside_ && beside_->is_shared_by_all(),
+             is_open_to_strangers_};
 }
 
 bool OpenContainers::believes(uid_t writer) const {
@@ -73,6 +77,7 @@ Result<Beside> OpenContainers::beside() const {
 
 Result<bool> OpenContainers::believes_author_of(const File& file) const {
   if (is_allowed_) return true;
+  if (is_open_to_strangers_) return false;
   const struct stat status = MCR_TRY(file.status());
   return believes(MCR_TRY(beside()).author(status));
 }
@@ -87,6 +92,12 @@ Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::st
     File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
     if (MCR_TRY(believes_author_of(file))) return ContainerReader::read(std::move(file), name);
     status = MCR_TRY(file.status());
+    if (is_open_to_strangers_)
+      return Error{Cause::usage,
+                   name +
+                       " lies where users may put files who may not do so beside the stub, so the "
+                       "container is not trusted; if you trust these users, set allow= to its "
+                       "directory, or write the files out with `mcr unpack`"};
     if (believes(status.st_uid))
       return Error{
           Cause::usage,
@@ -113,7 +124,7 @@ Result<std::optional<OpenContainers>> ContainerPlace::open() const {
     if (!opened) return none_or(opened.error());
     if (is_allowed) return std::optional(OpenContainers(*std::move(opened)));
     if (MCR_TRY(opened->status()).st_uid != owner) return std::optional<OpenContainers>();
-    return std::optional(OpenContainers(*std::move(opened), owner, {}));
+    return opened_elsewhere(*std::move(opened));
   }
   const auto base = from != nullptr ? File::open(from->descriptor(), up, O_PATH | O_DIRECTORY)
                                     : File::open(AT_FDCWD, above, O_PATH | O_DIRECTORY);
@@ -127,12 +138,12 @@ Result<std::optional<OpenContainers>> ContainerPlace::open() const {
   }
   // The Beside applies only if no directory lies between `base` and the containers, because other
   // users may be able to write to a directory in between.
-  const bool is_beside = below.find('/') == std::string::npos;
-  auto beside = is_beside ? std::optional(MCR_TRY(Beside::of(*base, *opened))) : std::nullopt;
-  const bool are_files_closed = beside && from != nullptr &&
+  if (below.find('/') != std::string::npos) return opened_elsewhere(*std::move(opened));
+  Beside beside = MCR_TRY(Beside::of(*base, *opened));
+  const bool are_files_closed = from != nullptr &&
                                 (others_may_write(outer) || !is_believed(outer.st_uid, owner)) &&
                                 kept_out(*from, outer).any();
-  if (are_files_closed) beside = beside->for_closed_files();
+  if (are_files_closed) beside = beside.for_closed_files();
   return std::optional(OpenContainers(*std::move(opened), owner, beside));
 }
 
@@ -150,7 +161,19 @@ Result<std::optional<OpenContainers>> ContainerPlace::open_linked(const File& ba
   if (others_may_only_add(outer)) return none();
   auto opened = File::open(base.descriptor(), below, O_RDONLY | O_DIRECTORY);
   if (!opened) return none_or(opened.error());
-  return std::optional(OpenContainers(*std::move(opened), owner, {}));
+  return opened_elsewhere(*std::move(opened));
+}
+
+// A file of the owner's proves nothing where others may put files: they may have moved it there from elsewhere, and its
+// owner may have copied it from them.
+Result<std::optional<OpenContainers>> ContainerPlace::opened_elsewhere(File directory) const {
+  bool is_open_to_strangers = false;
+  if (from != nullptr) {
+    const auto here = MCR_TRY(Replacers::in(*from, owner, Replacers::Kind::replacing));
+    const auto there = MCR_TRY(Replacers::in(directory, owner, Replacers::Kind::adding));
+    is_open_to_strangers = !there.are_among(here);
+  }
+  return std::optional(OpenContainers(std::move(directory), owner, {}, is_open_to_strangers));
 }
 
 // The owner of the file at the path does not count if the stub's origin is known, because
@@ -162,6 +185,15 @@ uid_t owner_of(const Stub& stub, const std::string& path) {
   return is_there ? status.st_uid : ::geteuid();
 }
 
+StubDirectory directory_of_stub(const Stub& stub, const std::string& path) {
+  if (!stub.origin) return {};
+  const std::string resolved = real_path(path);
+  auto opened = open_directory_of(resolved.empty() ? path : resolved, stub.origin->file);
+  if (opened) return {std::make_shared<const File>(*std::move(opened)), {}};
+  if (means_no_resources(opened.error().system_error)) return {nullptr, opened.error()};
+  return {};
+}
+
 std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,
                                              const std::string& allow) {
   std::vector<ContainerPlace> places;
@@ -169,16 +201,7 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
   const uid_t owner = owner_of(stub, stub_path);
   const std::string resolved = real_path(stub_path);
   const std::string stub_directory = parent_of(resolved.empty() ? stub_path : resolved);
-  std::shared_ptr<const File> from;
-  std::optional<Error> problem;
-  if (stub.origin) {
-    auto opened = open_directory_of(resolved.empty() ? stub_path : resolved, stub.origin->file);
-    if (opened) {
-      from = std::make_shared<const File>(*std::move(opened));
-    } else if (means_no_resources(opened.error().system_error)) {
-      problem = opened.error();
-    }
-  }
+  const auto [from, problem] = directory_of_stub(stub, stub_path);
   for (const std::string& masked_name : stub.masked_names) {
     if (stub.origin && from == nullptr && !problem) break;
     const ContainerName name =
@@ -212,6 +235,7 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
     place.directory = name.directory;
     place.prefix = name.prefix;
     place.distinct_prefix = name.distinct_prefix;
+    place.from = from;
     place.owner = owner;
     place.is_allowed = is_below_allowed(name.directory, allow);
     places.push_back(std::move(place));

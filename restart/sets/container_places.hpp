@@ -25,14 +25,18 @@ class OpenContainers {
  public:
   /// Containers of `owner` and of root count. If there is a `beside`, containers of the users that
   /// `beside` believes count too.
-  OpenContainers(File directory, uid_t owner, std::optional<Beside> beside)
-      : directory_(std::move(directory)), owner_(owner), beside_(beside) {}
+  OpenContainers(File directory, uid_t owner, std::optional<Beside> beside,
+                 bool is_open_to_strangers = false)
+      : directory_(std::move(directory)),
+        owner_(owner),
+        beside_(beside),
+        is_open_to_strangers_(is_open_to_strangers) {}
   /// All containers count, because the user's own setting allows the directory (allow=).
   explicit OpenContainers(File directory) : directory_(std::move(directory)), is_allowed_(true) {}
 
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
   /// Equal for two objects of the same directory in which the same containers count.
-  using Key = std::tuple<FileIdentity, uid_t, bool, std::optional<FileIdentity>, bool>;
+  using Key = std::tuple<FileIdentity, uid_t, bool, std::optional<FileIdentity>, bool, bool>;
   [[nodiscard]] Result<Key> key() const;
   /// True if a container that `writer` made in this directory counts.
   [[nodiscard]] bool believes(uid_t writer) const;
@@ -48,6 +52,8 @@ class OpenContainers {
   File directory_;
   uid_t owner_ = 0;
   std::optional<Beside> beside_;
+  /// Users may put files there, or exchange the directory, who could not replace the stub.
+  bool is_open_to_strangers_ = false;
   bool is_allowed_ = false;
 };
 
@@ -77,14 +83,24 @@ struct ContainerPlace {
   [[nodiscard]] Result<std::optional<OpenContainers>> open() const;
 
  private:
+  /// For a directory that is not known to lie beside the stub.
+  [[nodiscard]] Result<std::optional<OpenContainers>> opened_elsewhere(File directory) const;
   [[nodiscard]] Result<std::optional<OpenContainers>> open_linked(const File& base,
                                                                   const struct stat& outer) const;
 };
 
+/// The directory in which the stub lies, if it was read from a file that still lies at `path`; or why that is not known.
+struct StubDirectory {
+  std::shared_ptr<const File> directory;
+  std::optional<Error> problem;
+};
+StubDirectory directory_of_stub(const Stub& stub, const std::string& path);
+
 /// Returns the places in the order in which to look. First come the places relative to the stub's
 /// own directory, so that a tree can be moved as a whole; a link to a stub counts as a stub where
 /// the link lies. Then comes the absolute path where the containers were written, but only if
-/// directory and container belong to the stub's owner, or lie below a directory of `allow` (the
+/// directory and container belong to the stub's owner and only users who could replace the stub, too, may put files
+/// there; or if they lie below a directory of `allow` (the
 /// setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever used as a
 /// path. restart/base/trust decides which containers in these places count.
 std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,

@@ -9,6 +9,7 @@
 #include "restart/format/index.hpp"
 #include "restart/format/journal.hpp"
 #include "restart/format/record.hpp"
+#include "restart/format/replica.hpp"
 #include "restart/format/stub.hpp"
 #include "restart/sets/decision.hpp"
 
@@ -115,6 +116,14 @@ std::vector<Bytes> journal_seeds() {
   return {whole, first_half, payload_of(write_publish(publish))};
 }
 
+std::vector<Bytes> replica_seeds() {
+  Replica replica;
+  for (const Bytes& bytes : journal_seeds()) {
+    if (auto journal = read_journal(bytes)) replica.journals.push_back(*std::move(journal));
+  }
+  return {write_replica_tail(replica)};
+}
+
 std::vector<Bytes> stub_seeds() {
   Stub stub;
   stub.part.bytes.fill(9);
@@ -175,6 +184,7 @@ std::vector<Bytes> seeds_of(std::string_view target) {
   if (target == "decision") return decision_seeds();
   if (target == "index") return {index_seed()};
   if (target == "journal") return journal_seeds();
+  if (target == "replica") return replica_seeds();
   if (target == "stub") return stub_seeds();
   if (target == "masked_name") {
     return of_texts({"\x08\x03/data/run/rank3/dump.3.h5", "\xff\x0c/a/Grid00000012/ckpt_000012.h5",

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/replacers.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+using namespace mcr::restart;
+
+namespace {
+
+/// Two directories, `one` and `other`, each in a directory of its own.
+struct Trees {
+  ScratchDirectory scratch;
+  std::string one = scratch.path() + "/a/one";
+  std::string other = scratch.path() + "/b/other";
+
+  Trees() {
+    for (const std::string& path : {scratch.path() + "/a", scratch.path() + "/b", one, other})
+      REQUIRE(::mkdir(path.c_str(), 0755) == 0);
+  }
+
+  static Replacers in(const std::string& path, Replacers::Kind kind) {
+    const auto directory = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+    REQUIRE(directory);
+    const auto found = Replacers::in(*directory, ::geteuid(), kind);
+    REQUIRE(found);
+    return *found;
+  }
+  /// True if all who may put something into `other` may replace what lies in `one`.
+  [[nodiscard]] bool are_among() const {
+    return in(other, Replacers::Kind::adding).are_among(in(one, Replacers::Kind::replacing));
+  }
+};
+
+void set_mode(const std::string& path, mode_t mode) { REQUIRE(::chmod(path.c_str(), mode) == 0); }
+
+}  // namespace
+
+TEST_CASE("nobody may put files into a directory that only its owner may write to") {
+  const Trees trees;
+  CHECK(trees.are_among());
+}
+
+TEST_CASE("members of a group may put files into one directory and not into the other") {
+  const Trees trees;
+  set_mode(trees.other, 0775);
+  CHECK_FALSE(trees.are_among());
+  set_mode(trees.one, 0775);
+  CHECK(trees.are_among());
+}
+
+TEST_CASE("who may rename a directory may exchange it") {
+  const Trees trees;
+  set_mode(trees.scratch.path() + "/b", 0775);
+  CHECK_FALSE(trees.are_among());
+  set_mode(trees.scratch.path() + "/b", 01775);
+  CHECK(trees.are_among());
+}
+
+TEST_CASE("a sticky bit keeps others from replacing files, and not from adding them") {
+  const Trees trees;
+  set_mode(trees.other, 01777);
+  CHECK_FALSE(trees.are_among());
+  set_mode(trees.one, 01777);
+  CHECK_FALSE(trees.are_among());
+  set_mode(trees.one, 0777);
+  CHECK(trees.are_among());
+}
+
+TEST_CASE("the owner of a directory above counts") {
+  if (::geteuid() != 0) return;
+  const Trees trees;
+  const auto among = [&](uid_t owner) {
+    const auto open = [](const std::string& path) {
+      return File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+    };
+    const auto one = open(trees.one);
+    const auto other = open(trees.other);
+    return Replacers::in(*other, owner, Replacers::Kind::adding)
+        ->are_among(*Replacers::in(*one, owner, Replacers::Kind::replacing));
+  };
+  REQUIRE(::chown((trees.scratch.path() + "/b").c_str(), 64299, 64299) == 0);
+  CHECK_FALSE(among(64298));
+  CHECK(among(64299));
+}

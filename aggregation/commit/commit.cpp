@@ -69,6 +69,7 @@
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/settings/choices.hpp"
+#include "restart/settings/launcher.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -201,12 +202,12 @@ const std::shared_ptr<ChoiceMemory>& choices_of_this_leader() {
   return memory;
 }
 
-/// Returns the same word for each attempt at a group. No other process uses it, because a launch
-/// has one leader on a node at a time.
+/// Returns the same word for each attempt at a group. No other process uses it: a launch has one leader on a
+/// node at a time, and another node, which brings a replica back, has another name.
 std::string temporary_word(const LaunchDirectory& directory, const ContainerName& where,
                            std::uint32_t first_rank) {
-  const std::string text =
-      directory.path() + "\n" + where.prefix + "\n" + std::to_string(first_rank);
+  const std::string text = restart::host_name() + "\n" + directory.path() + "\n" + where.prefix +
+                           "\n" + std::to_string(first_rank);
   return restart::hexadecimal(checksum(as_bytes(text)));
 }
 
@@ -220,8 +221,8 @@ void tell_no_replica(const Error& error) {
 }
 
 /// Returns null, and gives the replica up, if there is no file.
-const File* empty_file_of(std::optional<OutgoingReplica>& replica) {
-  const auto file = replica->empty_file();
+const File* file_for(std::optional<OutgoingReplica>& replica) {
+  const auto file = replica->create_file();
   if (file) return *file;
   tell_no_replica(file.error());
   replica.reset();
@@ -275,22 +276,27 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   // A leader on another node may take the same name first if ranks of both nodes write the same
   // file in turn.
   constexpr int name_turns = 20;
-  auto replica = OutgoingReplica::begin(directory, settings, set.temporary_word);
-  set.replica_is_made = [&](std::uint64_t bytes) {
-    return replica->offer(bytes, group, locked, directory.clock_behind_ns());
+  auto replica = group.is_brought_back
+                     ? std::nullopt
+                     : OutgoingReplica::begin(directory, settings, set.temporary_word);
+  bool is_offered = false;
+  set.replica_is_made = [&](std::uint64_t bytes) -> Result<void> {
+    MCR_TRY(replica->offer(bytes, group, locked, directory.clock_behind_ns()));
+    is_offered = true;
+    return {};
   };
   Present there = present;
   for (int turn = 0;; ++turn) {
     set.name = group.bundle.empty() ? free_name(where, there, first, last, group.supplement)
                                     : free_bundle_name(where, there);
-    set.replica = replica ? empty_file_of(replica) : nullptr;
+    set.replica = replica ? file_for(replica) : nullptr;
     auto written = write_container(set, options);
     // The program may be removing this directory: rmdir fails if our directory is in it.
     if (!written) remove_if_new(place, where);
     if (written) return written;
     const int number = written.error().system_error;
-    if (set.replica != nullptr && number != EEXIST && !is_gone(written.error())) {
-      // Whatever failed, storage alone may have room.
+    if (set.replica != nullptr && !std::exchange(is_offered, false)) {
+      // Storage was not asked yet.
       tell_no_replica(written.error());
       replica.reset();
       continue;

@@ -30,7 +30,8 @@ struct DrainGroup {
   std::uint32_t supplement = 0;  ///< number of containers that this group already has
   bool keep = false;             ///< the parts stay in the stage after commit
   bool fast = false;
-  std::uint64_t bytes = 0;  ///< of all parts
+  bool is_brought_back = false;  ///< from a replica: it gets no replica of its own
+  std::uint64_t bytes = 0;       ///< of all parts
   /// The set of each part, beginning with `set`; empty: all are of `set`.
   std::vector<SetOfPart> bundle;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/outgoing_replica.hpp"
 
+#include <utility>
+
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/format/replica.hpp"
@@ -39,9 +41,10 @@ OutgoingReplica::~OutgoingReplica() {
   }
 }
 
-Result<const restart::File*> OutgoingReplica::empty_file() {
+Result<const restart::File*> OutgoingReplica::create_file() {
   // The team may be sending an earlier attempt's file.
   MCR_TRY(place_->remove(Box::out, name_));
+  MCR_TRY(place_->remove(Box::sent, name_));
   file_ = MCR_TRY(place_->create(Box::made, name_));
   return &file_;
 }

@@ -27,8 +27,8 @@ class OutgoingReplica {
   OutgoingReplica& operator=(OutgoingReplica&&) = delete;
   ~OutgoingReplica();
 
-  /// Empties the file for another attempt.
-  [[nodiscard]] Result<const restart::File*> empty_file();
+  /// Makes an empty file, for another attempt, too: what was offered before is withdrawn.
+  [[nodiscard]] Result<const restart::File*> create_file();
   /// Hands the file, which holds a container of that size, to the team. `parts`: the group's.
   [[nodiscard]] Result<void> offer(std::uint64_t container_bytes, const DrainGroup& group,
                                    const std::vector<LockedPart>& parts,

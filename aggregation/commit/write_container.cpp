@@ -102,8 +102,8 @@ class ContainerMaker {
       if (set_.look_at_access) accesses_ = set_.look_at_access();
     } else {
       MCR_TRY(write_file(pending.file(), set_.directory + "/" + pending.temporary_name()));
-      if (options_.drain.verify) MCR_TRY(read_back(pending.file()));
     }
+    if (options_.drain.verify) MCR_TRY(read_back(pending.file()));
     if (set_.look_at_access) {
       report_.access = restart::readers_of(accesses_);
       MCR_TRY(restart::give_access(pending.file(), report_.access));
@@ -124,7 +124,6 @@ class ContainerMaker {
  private:
   Result<void> make_replica(const restart::File& file) {
     MCR_TRY(write_file(file, file.name()));
-    if (options_.drain.verify) MCR_TRY(read_back(file));
     return set_.replica_is_made(report_.container_bytes);
   }
 

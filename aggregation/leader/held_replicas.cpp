@@ -5,10 +5,10 @@
 #include "aggregation/leader/held_replicas.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +16,7 @@
 
 #include "aggregation/commit/commit.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/remove_tree.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/container/unpack.hpp"
@@ -48,6 +49,7 @@ DrainGroup group_of(const restart::SetIdentity& set, const std::vector<restart::
   group.failed_attempts = set.failed_attempts;
   group.begun_ns = set.begun_ns;
   group.supplement = replica.supplement;
+  group.is_brought_back = true;
   for (const restart::PartRecord& part : parts) {
     group.parts.push_back(part.entry.part);
     group.ranks.push_back(part.entry.rank);
@@ -69,13 +71,31 @@ bool is_there(const LaunchDirectory& directory, const PartId& part) {
   return directory.is_in(State::published, part) || directory.is_in(State::committed, part);
 }
 
+/// A directory in made/ for the parts of a replica, which is removed with this object.
+class UnpackedParts {
+ public:
+  UnpackedParts(const ReplicaDirectory& place, const std::string& name)
+      : place_(place), path_(ReplicaDirectory::path_in(Box::made, name + ".parts")) {}
+  ~UnpackedParts() { (void)restart::remove_tree(place_.descriptor(), path_).has_value(); }
+  UnpackedParts(const UnpackedParts&) = delete;
+  UnpackedParts& operator=(const UnpackedParts&) = delete;
+
+  /// Removes what an earlier call, which was killed, has left.
+  [[nodiscard]] Result<File> make() const {
+    MCR_TRY(restart::remove_tree(place_.descriptor(), path_));
+    MCR_TRY(restart::stage_files::make_directory(place_.descriptor(), path_, path_));
+    return restart::stage_files::open_directory(place_.descriptor(), path_);
+  }
+
+ private:
+  const ReplicaDirectory& place_;
+  std::string path_;
+};
+
 class Returning {
  public:
   Returning(const std::string& stage, const ReplicaDirectory& place, std::string name)
-      : stage_(stage),
-        place_(place),
-        name_(std::move(name)),
-        unpacked_{place_.path() + "/made/" + name_ + ".parts"} {}
+      : stage_(stage), place_(place), name_(std::move(name)) {}
 
   Result<void> run() {
     File file = MCR_TRY(place_.open(Box::held, name_));
@@ -91,7 +111,10 @@ class Returning {
     if (!leads)
       return Error{Cause::system, "a leader is at work in " + directory.path(), EWOULDBLOCK};
     MCR_TRY(directory.write_clock_behind(replica.clock_behind_ns));
-    MCR_TRY(publish_parts(directory, *container, *parts, replica));
+    {
+      const UnpackedParts unpacked(place_, name_);
+      MCR_TRY(publish_parts(directory, *container, *parts, replica, MCR_TRY(unpacked.make())));
+    }
 
     Summary summary(directory);
     const DrainDone done =
@@ -105,15 +128,12 @@ class Returning {
   }
 
  private:
-  /// Step 1. Returns the path of each part's bytes; parts that the directory has already are left out.
-  Result<std::map<PartId, std::string>> unpack_parts(
-      const LaunchDirectory& directory, ContainerReader& container,
-      const std::vector<restart::PartRecord>& parts) {
+  /// Step 1. Returns the path of each part's bytes below `unpacked`; parts that the directory has already are left out.
+  Result<std::map<PartId, std::string>> unpack_parts(const LaunchDirectory& directory,
+                                                     ContainerReader& container,
+                                                     const std::vector<restart::PartRecord>& parts,
+                                                     const File& unpacked) {
     std::map<PartId, std::string> files;
-    // unpack() reports a directory that could not be made.
-    std::error_code ignored;
-    std::filesystem::remove_all(unpacked_.path, ignored);
-    std::filesystem::create_directory(unpacked_.path, ignored);
     std::set<PartId> done;
     for (const restart::PartRecord& part : parts)
       if (is_there(directory, part.entry.part)) done.insert(part.entry.part);
@@ -133,9 +153,11 @@ class Returning {
           options.without.insert(entry.part);
         }
       }
-      const std::string place = unpacked_.path + "/" + std::to_string(turn);
-      std::filesystem::create_directory(place, ignored);
-      const auto report = MCR_TRY(restart::unpack(container, place, options));
+      const std::string place = std::to_string(turn);
+      MCR_TRY(restart::stage_files::make_directory(unpacked.descriptor(), place, place));
+      // By the open directory: another user may exchange directories above the stage.
+      const std::string path = restart::link_path(unpacked.descriptor()) + "/" + place;
+      const auto report = MCR_TRY(restart::unpack(container, path, options));
       for (std::size_t i = 0; i < wanted.size(); ++i)
         files[wanted[i]] = place + "/" + report.files.at(i);
     }
@@ -144,9 +166,10 @@ class Returning {
 
   /// Steps 1 and 2.
   Result<void> publish_parts(const LaunchDirectory& directory, ContainerReader& container,
-                             const std::vector<restart::PartRecord>& parts,
-                             const Replica& replica) {
-    const std::map<PartId, std::string> files = MCR_TRY(unpack_parts(directory, container, parts));
+                             const std::vector<restart::PartRecord>& parts, const Replica& replica,
+                             const File& unpacked) {
+    const std::map<PartId, std::string> files =
+        MCR_TRY(unpack_parts(directory, container, parts, unpacked));
     for (const Journal& journal : replica.journals) {
       const PartId& part = journal.begin.part;
       const bool is_native = journal.publish && journal.publish->native;
@@ -157,9 +180,9 @@ class Returning {
       if (!is_native) {
         const std::string bytes = restart::stage_files::bytes_path(part);
         // Files in a stage are for their owner to read and write, whatever mode the program's files have.
-        if (::chmod(file->second.c_str(), 0600) != 0 ||
-            restart::system_calls().renameat(AT_FDCWD, file->second.c_str(), directory.descriptor(),
-                                             bytes.c_str()) != 0)
+        if (::fchmodat(unpacked.descriptor(), file->second.c_str(), 0600, 0) != 0 ||
+            restart::system_calls().renameat(unpacked.descriptor(), file->second.c_str(),
+                                             directory.descriptor(), bytes.c_str()) != 0)
           return restart::system_error("cannot move", file->second);
       }
       const File records = MCR_TRY(directory.begin(journal.begin));
@@ -168,19 +191,9 @@ class Returning {
     return {};
   }
 
-  /// A directory that is removed with this object.
-  struct Unpacked {
-    std::string path;
-    ~Unpacked() {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
-  };
-
   const std::string& stage_;
   const ReplicaDirectory& place_;
   std::string name_;
-  Unpacked unpacked_;
 };
 
 /// Returns the stage's replicas; nothing if there are none, or if a team looks after them.
@@ -198,9 +211,15 @@ Result<std::size_t> count_held_replicas(const std::string& stage) {
   return MCR_TRY(place->list(Box::held)).size();
 }
 
-Result<BroughtBack> bring_back_replicas(const std::string& stage) {
+Result<BroughtBack> bring_back_replicas(const std::string& stage, std::uint64_t wait_ms) {
   BroughtBack brought;
-  const auto place = MCR_TRY(without_team(stage));
+  const std::uint64_t begin_ms = restart::monotonic_ms();
+  auto place = MCR_TRY(without_team(stage));
+  while (!place && restart::monotonic_ms() < begin_ms + wait_ms) {
+    constexpr int look_ms = 50;
+    ::poll(nullptr, 0, look_ms);
+    place = MCR_TRY(without_team(stage));
+  }
   if (!place) return brought;
   MCR_TRY(place->remove_leftovers());
   for (const std::string& name : MCR_TRY(place->list(Box::held))) {

@@ -106,9 +106,9 @@ bool BackgroundProgram::wait_for_end(const TimeLimit& limit) {
 void BackgroundProgram::kill() {
   if (pid_ <= 0 || status()) return;
   constexpr std::uint64_t patience_ms = 1000;
-  (void)::kill(pid_, SIGTERM);
+  (void)::kill(-pid_, SIGTERM);
   if (wait_for_end(TimeLimit(patience_ms))) return;
-  (void)::kill(pid_, SIGKILL);
+  (void)::kill(-pid_, SIGKILL);
   (void)wait_for_end(TimeLimit(patience_ms));
 }
 

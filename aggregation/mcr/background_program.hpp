@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ class BackgroundProgram {
   std::optional<int> status();
   /// False if it still runs at the limit.
   bool wait_for_end(const TimeLimit& limit);
-  /// Ends it by SIGTERM, at last by SIGKILL.
+  /// Ends it, and what it has started in its session, by SIGTERM, at last by SIGKILL.
   void kill();
 
   /// Returns what it has written to its standard output since the last call.

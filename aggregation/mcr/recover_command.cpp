@@ -165,10 +165,10 @@ void print_staged(const Staged& staged, const std::string& stage, const RecoverW
 }
 
 /// Prints what became of the replicas that this node holds of others. Returns false if one stays.
-bool report_replicas(const BroughtBack& brought, bool json) {
+bool report_replicas(const BroughtBack& brought, bool dry_run, bool json) {
   if (!json && brought.replicas > 0)
-    print_line(stdout, "%s of other nodes brought to storage",
-               restart::counted(brought.replicas, "replica").c_str());
+    print_line(stdout, "%s of other nodes %sbrought to storage",
+               restart::counted(brought.replicas, "replica").c_str(), dry_run ? "would be " : "");
   for (const std::string& message : brought.kept)
     print_line(stderr, "mcr recover: %s", message.c_str());
   return brought.kept.empty();
@@ -236,16 +236,16 @@ RunCommand declare_recover(CLI::App& app) {
     BroughtBack brought;
     if (is_looked_at && words->dry_run) {
       const auto held = count_held_replicas(*stage);
-      if (!held) return print_error(common, "recover", held.error());
-      if (*held > 0 && !common.json)
-        print_line(stdout, "%s of other nodes would be brought to storage",
-                   restart::counted(*held, "replica").c_str());
+      if (!held) brought.kept.push_back(held.error().message);
+      brought.replicas = held ? *held : 0;
     } else if (is_looked_at) {
-      auto done = bring_back_replicas(*stage);
-      if (!done) return print_error(common, "recover", done.error());
-      brought = *std::move(done);
+      // A team that has lost a node needs a moment to end on the others.
+      constexpr std::uint64_t team_ends_ms = 5000;
+      auto done = bring_back_replicas(*stage, words->as_node ? team_ends_ms : 0);
+      if (done) brought = *std::move(done);
+      if (!done) brought.kept.push_back(done.error().message);
     }
-    const bool are_replicas_back = report_replicas(brought, common.json);
+    const bool are_replicas_back = report_replicas(brought, words->dry_run, common.json);
     const auto before = is_looked_at ? look_for_parts(*stage) : Staged{};
     if (!before) return print_error(common, "recover", before.error());
     Drained drained{true, {}};

@@ -192,7 +192,9 @@ std::optional<NodeStep> start_leaders(const std::string& stage) {
 /// Nothing outside of a job, or if no replicas are wanted.
 std::optional<TeamStep> start_team(const std::string& stage) {
   const auto allocation = find_allocation();
-  return allocation ? TeamStep::start(stage, *allocation) : std::nullopt;
+  // The launcher would wait for a lost node.
+  if (!allocation || count_living_nodes(*allocation) < allocation->nodes()) return std::nullopt;
+  return TeamStep::start(stage, *allocation);
 }
 
 /// Brings to storage what the nodes of the job hold of others' sets.
@@ -206,18 +208,20 @@ void bring_back_replicas_of_job(const Allocation& allocation, const RunWords& wo
   step->print_errors();
 }
 
-/// After a failure of the program: if the team, or a node, is lost, brings to storage what other nodes hold of the
-/// sets. A new team is started if all nodes live.
-void renew_team(std::optional<TeamStep>& team, const std::string& stage, const RunWords& words,
-                const TimeLimit& limit) {
+/// True if the team, or a node, is lost.
+bool has_lost_node(std::optional<TeamStep>& team) {
   const auto allocation = find_allocation();
-  if (!team || !allocation) return;
-  const bool are_all_alive = count_living_nodes(*allocation) == allocation->nodes();
-  if (are_all_alive && !team->has_ended()) return;
+  if (!team || !allocation) return false;
+  return team->has_ended() || count_living_nodes(*allocation) < allocation->nodes();
+}
+
+/// After the loss of a node: brings to storage what other nodes hold of its sets.
+void recover_after_loss(std::optional<TeamStep>& team, const RunWords& words,
+                        const TimeLimit& limit) {
   team->report_loss();
-  bring_back_replicas_of_job(*allocation, words, limit);
   team.reset();
-  if (are_all_alive) team = TeamStep::start(stage, *allocation);
+  if (const auto allocation = find_allocation())
+    bring_back_replicas_of_job(*allocation, words, limit);
 }
 
 /// Waits until this node's stage is drained. An error is only reported, because the program has run and
@@ -355,7 +359,10 @@ RunCommand declare_run(CLI::App& app) {
     unsigned starts = 1;
     for (; may_start_again(*status) && starts <= words->retries; ++starts) {
       (void)drain_own_stage(*stage, TimeLimit(*limit_ms));
-      renew_team(team, *stage, *words, TimeLimit(*limit_ms));
+      if (has_lost_node(team)) {
+        recover_after_loss(team, *words, TimeLimit(*limit_ms));
+        team = start_team(*stage);
+      }
       print_line(stderr, "mcr run: start %u of the program ended with status %d", starts, *status);
       auto again = restart_words(*words);
       if (!again) break;
@@ -364,14 +371,15 @@ RunCommand declare_run(CLI::App& app) {
       if (!status) return not_started(common, status.error());
     }
     const TimeLimit limit(*limit_ms);
-    if (team && team->has_ended()) {
-      team->report_loss();
-      team.reset();
-    }
+    const bool is_node_lost = has_lost_node(team);
     if (leaders) leaders->end_input();
     Drained drained = drain_own_stage(*stage, limit);
     if (leaders && !wait_for_leaders(*leaders, limit)) drained.complete = false;
-    if (team) team->end();
+    if (is_node_lost) {
+      recover_after_loss(team, *words, limit);
+    } else if (team && leaders && drained.complete) {
+      team->end();  // else it goes on as long as the job's residents
+    }
     const std::string foreign = foreign_stage_text(*stage);
     const auto captured =
         foreign.empty() ? captures.answer(leaders, words->command.front()) : std::optional(false);

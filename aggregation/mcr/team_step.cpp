@@ -68,6 +68,7 @@ std::optional<TeamStep> TeamStep::start(const std::string& stage, const Allocati
   std::vector<std::string> warnings;
   const auto settings = effective_settings({}, warnings);
   if (!settings || settings->text("replicas") != "1" || allocation.nodes() < 2) return std::nullopt;
+  if (is_at_work(stage)) return std::nullopt;  // of another `mcr run` of this job
   const std::string program = beside_command(MCR_TEAM_FROM_COMMAND);
   std::string launcher(settings->text("team_start"));
   if (launcher == "auto") launcher = MCR_TEAM_START;
@@ -105,7 +106,8 @@ void TeamStep::report_loss() {
   print_line(
       stderr,
       "mcr run: the team ended early, as it does when one of its nodes is lost; sets that were "
-      "committed after that had no replicas. It said: %s",
+      "committed after that had no replicas. `mcr recover --all-nodes` in this job brings to "
+      "storage what other nodes hold of a lost one. The team said: %s",
       first_line(launcher_.errors()).c_str());
 }
 

@@ -18,7 +18,7 @@ class TeamStep {
 
   /// True if the team has ended. While the job's residents live, it ends only if a node is lost or a process dies.
   [[nodiscard]] bool has_ended() { return launcher_.status().has_value(); }
-  /// Waits for the end of the team, whose residents have ended.
+  /// Waits for the end of the team, whose residents have ended on all nodes.
   void end();
   /// Ends what is left of the team after the loss of a node, and reports that.
   void report_loss();

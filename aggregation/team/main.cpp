@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr-team: a process of the team (team.hpp). `mcr run` starts one on each node of a job, which lives as long as the
 // node's resident of that job.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 
 namespace {
 constexpr unsigned finalize_s = 2;
+constexpr int lowest_priority = 19;
 }  // namespace
 
 int main(int count, char** words) {
@@ -20,6 +22,7 @@ int main(int count, char** words) {
   app.add_option("--stage", stage, "directory of the stage")->required();
   app.add_option("--job", job, "the scheduler's name of the job")->required();
   CLI11_PARSE(app, count, words);
+  (void)::setpriority(PRIO_PROCESS, 0, lowest_priority);  // the cores are the program's
   MPI_Init(&count, &words);
   mcr::aggregation::serve_team(stage, MPI_COMM_WORLD,
                                [&] { return !mcr::restart::serves_job(stage, job); });

@@ -63,7 +63,9 @@ bool Sender::go_on() {
 bool Sender::finish() {
   if (request_ != MPI_REQUEST_NULL && !is_complete(request_)) return false;
   if (has_ended_) return true;
-  if (sending_ || (place_ != nullptr && (next() || drop_withdrawn()))) return false;
+  if (sending_) return false;
+  if (place_ != nullptr && next()) return false;
+  if (place_ != nullptr && drop_withdrawn()) return false;
   send(words_tag, Bytes{std::byte{end_word}});
   has_ended_ = true;
   return false;
@@ -103,28 +105,33 @@ bool Sender::begin() {
 
 void Sender::send_piece() {
   Bytes piece(std::min<std::uint64_t>(piece_bytes, sending_->size - sending_->sent));
-  // If it cannot be read, the buddy gets a replica that is not whole, and is told to drop it.
-  if (const auto read = sending_->file.read_at(sending_->sent, piece); !read)
+  // The buddy waits for all pieces; it is told afterwards to drop a replica that could not be read.
+  if (const auto read = sending_->file.read_at(sending_->sent, piece); !read) {
     restart::log_warning_once("read", read.error().message);
+    sending_->is_broken = true;
+  }
   sending_->sent += piece.size();
   send(piece_tag, std::move(piece));
 }
 
 void Sender::take_answer() {
-  const std::string name = sending_->name;
-  const auto status = sending_->file.status();
+  const Sending sent = *std::move(sending_);
   sending_.reset();
-  if (answer_ == held_answer) {
-    // It is gone if the leader has withdrawn it; drop_withdrawn() then tells the buddy.
-    (void)place_->move(name, Box::out, Box::sent).has_value();
+  // If it is not in out/ any more, its leader has withdrawn it, and drop_withdrawn() tells the buddy.
+  const bool is_offered = restart::is_still_named(sent.file, place_->descriptor(),
+                                                  ReplicaDirectory::path_in(Box::out, sent.name));
+  if (answer_ == held_answer && !sent.is_broken) {
+    if (is_offered) (void)place_->move(sent.name, Box::out, Box::sent).has_value();
     return;
   }
-  held_.erase(name);
-  if (status) refused_[name] = status->st_ino;
+  if (sent.is_broken && is_offered) (void)place_->remove(Box::out, sent.name).has_value();
+  if (answer_ == held_answer) return;
+  held_.erase(sent.name);
+  if (const auto status = sent.file.status()) refused_[sent.name] = status->st_ino;
   restart::log_warning_once(
       "refused",
-      "another node has no room for replicas (replicas=1): sets reach storage "
-      "as without replicas");
+      "another node could not take a replica (replicas=1), for example because "
+      "its memory is full: such sets reach storage as without replicas");
 }
 
 bool Sender::drop_withdrawn() {
@@ -259,6 +266,7 @@ void serve_team(const std::string& stage, MPI_Comm team, const std::function<boo
   const auto place = ReplicaDirectory::make(stage);
   const auto lock = place ? place->join_team() : Result<std::optional<File>>(place.error());
   if (!lock) restart::log_warning("no replicas on this node: " + lock.error().message);
+  if (lock && !*lock) restart::log_warning("no replicas on this node: another team serves it");
   // Without the lock, this process sends and holds nothing, but still ends together with the others.
   const ReplicaDirectory* const own = lock && *lock ? &*place : nullptr;
   if (own != nullptr) {

@@ -47,6 +47,7 @@ class Sender {
     restart::File file;
     std::uint64_t size = 0;
     std::uint64_t sent = 0;
+    bool is_broken = false;  ///< a piece could not be read
   };
 
   bool begin();

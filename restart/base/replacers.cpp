@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "restart/base/access_list.hpp"
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/trust.hpp"
 
 namespace mcr::restart {
@@ -16,46 +17,72 @@ namespace {
 constexpr std::size_t most_levels = 256;
 
 bool is_sticky(const struct stat& status) { return (status.st_mode & S_ISVTX) != 0; }
+bool has_all(const struct stat& status, mode_t bits) { return (status.st_mode & bits) == bits; }
 
 }  // namespace
 
-Result<Replacers> Replacers::in(const File& directory, uid_t owner, Kind kind) {
+Result<Replacers> Replacers::in(const File& directory, uid_t owner, Kind kind, FileIdentity top) {
   Replacers found;
   File at = MCR_TRY(File::open(directory.descriptor(), ".", O_PATH | O_DIRECTORY));
-  struct stat status = MCR_TRY(at.status());
-  bool is_adding_enough = kind == Kind::adding;
   for (std::size_t level = 0; level < most_levels; ++level) {
+    const struct stat status = MCR_TRY(at.status());
+    if (FileIdentity(status) == top) return found;
+    if (kind == Kind::certain) found.keep_those_who_enter(at, status);
     if (!is_believed(status.st_uid, owner)) found.users_.insert(status.st_uid);
-    if (is_adding_enough || !is_sticky(status)) found.add_writers(at, status);
-    is_adding_enough = false;
+    const bool is_adding_enough = kind == Kind::possible && level == 0;
+    if (is_adding_enough || !is_sticky(status)) found.add_writers(at, status, kind);
     File above = MCR_TRY(File::open(at.descriptor(), "..", O_PATH | O_DIRECTORY));
-    const struct stat outer = MCR_TRY(above.status());
-    if (FileIdentity(outer) == FileIdentity(status)) return found;  // the root
+    if (FileIdentity(MCR_TRY(above.status())) == FileIdentity(status)) return found;  // the root
     at = std::move(above);
-    status = outer;
   }
   errno = ELOOP;
   return system_error("cannot look at all directories above", directory.name());
 }
 
-void Replacers::add_writers(const File& directory, const struct stat& status) {
+void Replacers::add_writers(const File& directory, const struct stat& status, Kind kind) {
   if (!others_may_write(status)) return;
-  // With a list, the group bits are the mask.
   const Bytes list = access_list_of(directory);
-  if (!list.empty() && lets_named_write(list)) lists_.insert(list);
+  if (kind == Kind::certain) {
+    if (!list.empty()) return;
+    if (has_all(status, S_IWGRP | S_IXGRP)) groups_.insert(status.st_gid);
+    // Members of the group do not count as others.
+    if (has_all(status, S_IRWXO & ~S_IROTH) && has_all(status, S_IWGRP | S_IXGRP))
+      is_everybody_ = true;
+    return;
+  }
+  // Without permission to enter, one to write has no effect; but a process may have entered before. With a list, the
+  // group bits are the mask.
+  are_some_unknown_ |= !list.empty() && lets_named_write(list);
   const mode_t of_group =
       list.empty() ? (status.st_mode & S_IRWXG) >> 3 : rights_of_own_group(list);
   if ((of_group & S_IWOTH) != 0) groups_.insert(status.st_gid);
   if ((status.st_mode & S_IWOTH) != 0) is_everybody_ = true;
 }
 
+/// Forgets users who were found further below and may not enter this directory.
+void Replacers::keep_those_who_enter(const File& directory, const struct stat& status) {
+  const bool has_list = !access_list_of(directory).empty();
+  const bool group_enters = !has_list && has_all(status, S_IXGRP);
+  const bool others_enter = group_enters && has_all(status, S_IXOTH);
+  if (others_enter) return;
+  is_everybody_ = false;
+  std::erase_if(groups_, [&](gid_t group) { return !group_enters || group != status.st_gid; });
+  std::erase_if(users_, [&](uid_t user) { return user != status.st_uid; });
+}
+
 bool Replacers::are_among(const Replacers& others) const {
   const auto are_in = [](const auto& few, const auto& many) {
     return std::includes(many.begin(), many.end(), few.begin(), few.end());
   };
+  if (are_some_unknown_) return false;
   if (others.is_everybody_) return true;
-  return !is_everybody_ && are_in(users_, others.users_) && are_in(groups_, others.groups_) &&
-         are_in(lists_, others.lists_);
+  return !is_everybody_ && are_in(users_, others.users_) && are_in(groups_, others.groups_);
+}
+
+Result<bool> may_trust(const File& there, const File& here, uid_t owner) {
+  const FileIdentity top = MCR_TRY(deepest_above(there, here));
+  const auto possible = MCR_TRY(Replacers::in(there, owner, Replacers::Kind::possible, top));
+  return possible.are_among(MCR_TRY(Replacers::in(here, owner, Replacers::Kind::certain, top)));
 }
 
 }  // namespace mcr::restart

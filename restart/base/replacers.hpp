@@ -13,21 +13,28 @@ namespace mcr::restart {
 /// those who may write to it, its owner, and those who may rename it or a directory above it.
 class Replacers {
  public:
-  /// Adding: users also count who may add files to the directory, but not replace the owner's (sticky bit).
-  enum class Kind : std::uint8_t { replacing, adding };
-  /// `directory` may have been opened by O_PATH.
-  static Result<Replacers> in(const File& directory, uid_t owner, Kind kind);
+  /// certain: only users who certainly may replace files. Users do not count who may only add files (sticky bit), who may
+  /// not search a directory above, or on whom an access list decides.
+  /// possible: all who perhaps may add files to the directory itself, or exchange a directory above it.
+  enum class Kind : std::uint8_t { certain, possible };
+  /// Looks at `directory` and those above it, below the directory `top`. They may have been opened by O_PATH.
+  static Result<Replacers> in(const File& directory, uid_t owner, Kind kind, FileIdentity top);
 
   /// True if each of these users is one of `others`.
   [[nodiscard]] bool are_among(const Replacers& others) const;
 
  private:
-  void add_writers(const File& directory, const struct stat& status);
+  void add_writers(const File& directory, const struct stat& status, Kind kind);
+  void keep_those_who_enter(const File& directory, const struct stat& status);
 
   std::set<uid_t> users_;
   std::set<gid_t> groups_;
-  std::set<Bytes> lists_;  ///< access lists that let users or groups write whom they name
   bool is_everybody_ = false;
+  bool are_some_unknown_ = false;  ///< an access list lets users or groups write whom it names
 };
+
+/// True if each user who perhaps may put files into `there` could certainly replace the owner's files in `here`, too. What
+/// users may do in a directory above both makes no difference.
+Result<bool> may_trust(const File& there, const File& here, uid_t owner);
 
 }  // namespace mcr::restart

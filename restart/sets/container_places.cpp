@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "restart/base/closed_directories.hpp"
+#include "restart/base/own_way.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/replacers.hpp"
 #include "restart/base/system.hpp"
@@ -95,7 +96,8 @@ Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::st
     if (is_open_to_strangers_)
       return Error{Cause::usage,
                    name +
-                       " lies where users may put files who may not do so beside the stub, so the "
+                       " lies where other users can put files, and they cannot put any beside the "
+                       "stub, so the "
                        "container is not trusted; if you trust these users, set allow= to its "
                        "directory, or write the files out with `mcr unpack`"};
     if (believes(status.st_uid))
@@ -120,9 +122,17 @@ bool ContainerPlace::fits(const SetIdentity& set) const {
 Result<std::optional<OpenContainers>> ContainerPlace::open() const {
   if (problem) return *problem;
   if (is_allowed || below.empty()) {
-    auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+    if (is_allowed) {
+      auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+      if (!opened) return none_or(opened.error());
+      return std::optional(OpenContainers(*std::move(opened)));
+    }
+    // A neighbour's link could lead to a directory that is closed to him, and so looks trustworthy.
+    const auto way = open_by_trusted_way(directory);
+    if (!way && way.error().system_error == ELOOP) return std::optional<OpenContainers>();
+    auto opened = way ? File::open(way->descriptor(), ".", O_RDONLY | O_DIRECTORY)
+                      : Result<File>(way.error());
     if (!opened) return none_or(opened.error());
-    if (is_allowed) return std::optional(OpenContainers(*std::move(opened)));
     if (MCR_TRY(opened->status()).st_uid != owner) return std::optional<OpenContainers>();
     return opened_elsewhere(*std::move(opened));
   }
@@ -167,11 +177,12 @@ Result<std::optional<OpenContainers>> ContainerPlace::open_linked(const File& ba
 // A file of the owner's proves nothing where others may put files: they may have moved it there from elsewhere, and its
 // owner may have copied it from them.
 Result<std::optional<OpenContainers>> ContainerPlace::opened_elsewhere(File directory) const {
-  bool is_open_to_strangers = false;
+  bool is_open_to_strangers = is_stub_exchanged;
   if (from != nullptr) {
-    const auto here = MCR_TRY(Replacers::in(*from, owner, Replacers::Kind::replacing));
-    const auto there = MCR_TRY(Replacers::in(directory, owner, Replacers::Kind::adding));
-    is_open_to_strangers = !there.are_among(here);
+    const auto trusted = may_trust(directory, *from, owner);
+    // Without permission to look at a directory above, nobody knows who may write there.
+    if (!trusted && trusted.error().system_error != EACCES) return trusted.error();
+    is_open_to_strangers = !trusted || !*trusted;
   }
   return std::optional(OpenContainers(std::move(directory), owner, {}, is_open_to_strangers));
 }
@@ -189,9 +200,9 @@ StubDirectory directory_of_stub(const Stub& stub, const std::string& path) {
   if (!stub.origin) return {};
   const std::string resolved = real_path(path);
   auto opened = open_directory_of(resolved.empty() ? path : resolved, stub.origin->file);
-  if (opened) return {std::make_shared<const File>(*std::move(opened)), {}};
-  if (means_no_resources(opened.error().system_error)) return {nullptr, opened.error()};
-  return {};
+  if (opened) return {std::make_shared<const File>(*std::move(opened)), false, {}};
+  if (means_no_resources(opened.error().system_error)) return {nullptr, false, opened.error()};
+  return {nullptr, true, {}};
 }
 
 std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,
@@ -201,9 +212,9 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
   const uid_t owner = owner_of(stub, stub_path);
   const std::string resolved = real_path(stub_path);
   const std::string stub_directory = parent_of(resolved.empty() ? stub_path : resolved);
-  const auto [from, problem] = directory_of_stub(stub, stub_path);
+  const auto [from, is_stub_exchanged, problem] = directory_of_stub(stub, stub_path);
   for (const std::string& masked_name : stub.masked_names) {
-    if (stub.origin && from == nullptr && !problem) break;
+    if (is_stub_exchanged) break;
     const ContainerName name =
         container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
     const std::string relative = name.directory_from_stub(stub.container_directory);
@@ -236,6 +247,7 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
     place.prefix = name.prefix;
     place.distinct_prefix = name.distinct_prefix;
     place.from = from;
+    place.is_stub_exchanged = is_stub_exchanged;
     place.owner = owner;
     place.is_allowed = is_below_allowed(name.directory, allow);
     places.push_back(std::move(place));

@@ -69,9 +69,10 @@ struct ContainerPlace {
   /// path of `above`, which may lead elsewhere by now. Null if the stub was not read from a file.
   std::shared_ptr<const File> from;
   std::string up;
-  std::optional<Error> problem;  ///< why `from` could not be opened
-  uid_t owner = 0;               ///< of the stub
-  bool is_allowed = false;       ///< below a directory of allow=
+  bool is_stub_exchanged = false;  ///< another file lies at the stub's path by now
+  std::optional<Error> problem;    ///< why `from` could not be opened
+  uid_t owner = 0;                 ///< of the stub
+  bool is_allowed = false;         ///< below a directory of allow=
 
   /// True if only the absolute path in the stub leads to this place.
   [[nodiscard]] bool is_elsewhere() const { return below.empty() && !is_allowed; }
@@ -92,6 +93,7 @@ struct ContainerPlace {
 /// The directory in which the stub lies, if it was read from a file that still lies at `path`; or why that is not known.
 struct StubDirectory {
   std::shared_ptr<const File> directory;
+  bool is_stub_exchanged = false;
   std::optional<Error> problem;
 };
 StubDirectory directory_of_stub(const Stub& stub, const std::string& path);
@@ -99,9 +101,9 @@ StubDirectory directory_of_stub(const Stub& stub, const std::string& path);
 /// Returns the places in the order in which to look. First come the places relative to the stub's
 /// own directory, so that a tree can be moved as a whole; a link to a stub counts as a stub where
 /// the link lies. Then comes the absolute path where the containers were written, but only if
-/// directory and container belong to the stub's owner and only users who could replace the stub, too, may put files
-/// there; or if they lie below a directory of `allow` (the
-/// setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever used as a
+/// directory and container belong to the stub's owner, and each user who may put files there could also replace the
+/// stub (Replacers); or if they lie below a directory of `allow` (the setting: "none", or absolute paths joined by
+/// ':'). Nothing else of a stub is ever used as a
 /// path. restart/base/trust decides which containers in these places count.
 std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,
                                              const std::string& allow);

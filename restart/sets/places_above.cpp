@@ -56,7 +56,7 @@ ContainerPlace elsewhere(const Stub& stub, const StubDirectory& from,
                          const std::string& prefix, uid_t owner) {
   ContainerPlace place;
   place.from = from.directory;
-  place.problem = from.problem;
+  place.is_stub_exchanged = from.is_stub_exchanged;
   place.masked_name = masked_name;
   place.container_dir = stub.container_directory;
   place.directory = directory;

@@ -38,9 +38,9 @@ constexpr std::array table = std::to_array<SettingRow>({
      "memory. Needs "
      "`mcr run` in a batch script of several nodes, and MPI."},
     {"team_start", "auto", text, "auto|COMMAND",
-     "The command with which `mcr run` starts the leaders' MPI program for replicas=1; NODES "
-     "stands for the number "
-     "of nodes. auto: the mpiexec of the MPI with which mcr was built."},
+     "The command with which `mcr run` starts mcr-team, for replicas=1; NODES stands for the "
+     "number of nodes. auto: "
+     "the mpiexec of the MPI with which mcr was built."},
     {"close", "staged", choice, "staged|durable",
      "When the close of a file returns. staged: once the part is in the stage. durable: once the "
      "part is on storage."},

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 
 #include "restart/base/lock.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/remove_tree.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/stage.hpp"
 #include "restart/stage/stage_files.hpp"
@@ -38,11 +37,11 @@ const char* box_name(ReplicaDirectory::Box box) {
   return "made";
 }
 
-std::string path_in(ReplicaDirectory::Box box, const std::string& name) {
+}  // namespace
+
+std::string ReplicaDirectory::path_in(Box box, const std::string& name) {
   return std::string(box_name(box)) + "/" + name;
 }
-
-}  // namespace
 
 Result<ReplicaDirectory> ReplicaDirectory::make(const std::string& stage) {
   const File opened = MCR_TRY(open_stage(stage));
@@ -126,9 +125,7 @@ Result<void> ReplicaDirectory::remove_leftovers() const {
     for (const std::string& name : MCR_TRY(list(box))) {
       if (is_of_launch(name)) continue;
       // In made/ there may be a directory with the parts of a replica that was to be brought back.
-      std::error_code failed;
-      std::filesystem::remove_all(path_ + "/" + path_in(box, name), failed);
-      if (failed) return system_error("cannot remove", path_ + "/" + path_in(box, name));
+      MCR_TRY(remove_tree(descriptor(), path_in(box, name)));
     }
   }
   return {};

@@ -3,9 +3,9 @@
 // communicate by names here alone:
 //
 //   <stage>/replicas/team        locked by the node's process of the team while it lives
-//                    made/NAME   a leader writes the replica
+//                    made/NAME   a leader writes the replica, or it comes from another node
 //                    out/NAME    the replica waits for the team, which sends it to the node's buddy
-//                    sent/NAME   an empty file: the buddy holds the replica
+//                    sent/NAME   the same file: the buddy holds the replica, too
 //                    held/NAME   the replica of another node
 //
 // When a container is in storage, its leader removes NAME from out/ and sent/; the team then tells the buddy,
@@ -52,6 +52,8 @@ class ReplicaDirectory {
   /// other replicas.
   static std::string replica_name(const std::string& launch_directory, const std::string& word);
 
+  /// Returns the path of a file of that name below descriptor().
+  static std::string path_in(Box box, const std::string& name);
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/local_socket.hpp"
@@ -100,12 +101,13 @@ bool serves_job(const std::string& stage, const std::string& job) {
   const auto directory = stage_files::open_directory(AT_FDCWD, stage);
   const auto names = directory ? list_directory(directory->descriptor(), ".")
                                : Result<std::vector<std::string>>(directory.error());
-  if (!names) return false;
+  if (!names) return names.error().system_error != ENOENT;
   const std::string end = "." + lock_name(name_in_job(job));
   return std::any_of(names->begin(), names->end(), [&](const std::string& name) {
     if (!name.ends_with(end)) return false;
     const auto lock = File::open(directory->descriptor(), name, O_RDONLY | O_NOFOLLOW);
-    return lock && !try_lock(*lock, LockKind::shared).value_or(true);
+    if (!lock) return lock.error().system_error != ENOENT;
+    return !try_lock(*lock, LockKind::shared).value_or(false);
   });
 }
 

@@ -43,7 +43,7 @@ Result<File> ask_resident(const std::string& stage, const ResidentAddress& where
 /// True if a resident listens. Asks it for nothing.
 bool has_resident(const std::string& stage, const ResidentAddress& where);
 
-/// True if a resident of this job serves the stage, whatever its node's name is.
+/// True if a resident of this job serves the stage, whatever its node's name is; also if that cannot be determined.
 bool serves_job(const std::string& stage, const std::string& job);
 
 /// Removes what residents that were killed have left in the stage.

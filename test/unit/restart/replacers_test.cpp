@@ -23,16 +23,16 @@ struct Trees {
       REQUIRE(::mkdir(path.c_str(), 0755) == 0);
   }
 
-  static Replacers in(const std::string& path, Replacers::Kind kind) {
-    const auto directory = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
-    REQUIRE(directory);
-    const auto found = Replacers::in(*directory, ::geteuid(), kind);
-    REQUIRE(found);
-    return *found;
-  }
   /// True if all who may put something into `other` may replace what lies in `one`.
-  [[nodiscard]] bool are_among() const {
-    return in(other, Replacers::Kind::adding).are_among(in(one, Replacers::Kind::replacing));
+  [[nodiscard]] bool are_among(uid_t owner = ::geteuid()) const {
+    const auto open = [](const std::string& path) {
+      auto directory = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+      REQUIRE(directory);
+      return *std::move(directory);
+    };
+    const auto trusted = may_trust(open(other), open(one), owner);
+    REQUIRE(trusted);
+    return *trusted;
   }
 };
 
@@ -72,18 +72,31 @@ TEST_CASE("a sticky bit keeps others from replacing files, and not from adding t
 }
 
 TEST_CASE("the owner of a directory above counts") {
-  if (::geteuid() != 0) return;
+  if (::geteuid() != 0) return;  // only root can give directories to others
   const Trees trees;
-  const auto among = [&](uid_t owner) {
-    const auto open = [](const std::string& path) {
-      return File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
-    };
-    const auto one = open(trees.one);
-    const auto other = open(trees.other);
-    return Replacers::in(*other, owner, Replacers::Kind::adding)
-        ->are_among(*Replacers::in(*one, owner, Replacers::Kind::replacing));
-  };
   REQUIRE(::chown((trees.scratch.path() + "/b").c_str(), 64299, 64299) == 0);
-  CHECK_FALSE(among(64298));
-  CHECK(among(64299));
+  CHECK_FALSE(trees.are_among(64298));
+  CHECK(trees.are_among(64299));
+}
+
+TEST_CASE("who may not enter a directory above can replace nothing below it") {
+  const Trees trees;
+  set_mode(trees.one, 0777);
+  set_mode(trees.other, 0777);
+  CHECK(trees.are_among());
+  set_mode(trees.scratch.path() + "/a", 0700);
+  CHECK_FALSE(trees.are_among());
+}
+
+TEST_CASE("a directory that all but its group may write to is not everybody's") {
+  const Trees trees;
+  set_mode(trees.other, 0777);
+  set_mode(trees.one, 0757);
+  CHECK_FALSE(trees.are_among());
+}
+
+TEST_CASE("what users may do above both directories makes no difference") {
+  const Trees trees;
+  set_mode(trees.scratch.path(), 0777);
+  CHECK(trees.are_among());
 }

@@ -214,11 +214,11 @@ Result<std::size_t> count_held_replicas(const std::string& stage) {
 Result<BroughtBack> bring_back_replicas(const std::string& stage, std::uint64_t wait_ms) {
   BroughtBack brought;
   const std::uint64_t begin_ms = restart::monotonic_ms();
-  auto place = MCR_TRY(without_team(stage));
-  while (!place && restart::monotonic_ms() < begin_ms + wait_ms) {
+  const auto place = MCR_TRY(ReplicaDirectory::find(stage));
+  while (place && place->has_team()) {
+    if (restart::monotonic_ms() >= begin_ms + wait_ms) return brought;
     constexpr int look_ms = 50;
     ::poll(nullptr, 0, look_ms);
-    place = MCR_TRY(without_team(stage));
   }
   if (!place) return brought;
   MCR_TRY(place->remove_leftovers());

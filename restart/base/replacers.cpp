@@ -26,11 +26,12 @@ Result<Replacers> Replacers::in(const File& directory, uid_t owner, Kind kind, F
   File at = MCR_TRY(File::open(directory.descriptor(), ".", O_PATH | O_DIRECTORY));
   for (std::size_t level = 0; level < most_levels; ++level) {
     const struct stat status = MCR_TRY(at.status());
-    if (FileIdentity(status) == top) return found;
-    if (kind == Kind::certain) found.keep_those_who_enter(at, status);
+    const bool is_top = FileIdentity(status) == top;
+    // Who may not enter `top` can reach neither tree.
+    if (kind == Kind::certain && !is_top) found.keep_those_who_enter(at, status);
     if (!is_believed(status.st_uid, owner)) found.users_.insert(status.st_uid);
-    const bool is_adding_enough = kind == Kind::possible && level == 0;
-    if (is_adding_enough || !is_sticky(status)) found.add_writers(at, status, kind);
+    if (level == 0 || !is_sticky(status)) found.add_writers(at, status, kind);
+    if (is_top) return found;
     File above = MCR_TRY(File::open(at.descriptor(), "..", O_PATH | O_DIRECTORY));
     if (FileIdentity(MCR_TRY(above.status())) == FileIdentity(status)) return found;  // the root
     at = std::move(above);
@@ -42,21 +43,14 @@ Result<Replacers> Replacers::in(const File& directory, uid_t owner, Kind kind, F
 void Replacers::add_writers(const File& directory, const struct stat& status, Kind kind) {
   if (!others_may_write(status)) return;
   const Bytes list = access_list_of(directory);
-  if (kind == Kind::certain) {
-    if (!list.empty()) return;
-    if (has_all(status, S_IWGRP | S_IXGRP)) groups_.insert(status.st_gid);
-    // Members of the group do not count as others.
-    if (has_all(status, S_IRWXO & ~S_IROTH) && has_all(status, S_IWGRP | S_IXGRP))
-      is_everybody_ = true;
-    return;
-  }
-  // Without permission to enter, one to write has no effect; but a process may have entered before. With a list, the
-  // group bits are the mask.
-  are_some_unknown_ |= !list.empty() && lets_named_write(list);
-  const mode_t of_group =
-      list.empty() ? (status.st_mode & S_IRWXG) >> 3 : rights_of_own_group(list);
-  if ((of_group & S_IWOTH) != 0) groups_.insert(status.st_gid);
-  if ((status.st_mode & S_IWOTH) != 0) is_everybody_ = true;
+  // Without permission to enter, one to write has no effect; but a process may have entered before.
+  const bool must_enter = kind == Kind::certain;
+  const bool group_writes = has_all(status, S_IWGRP | (must_enter ? S_IXGRP : 0));
+  const bool others_write = has_all(status, S_IWOTH | (must_enter ? S_IXOTH : 0));
+  // With a list, the group bits are the mask: the list says who may write.
+  if (group_writes || (!list.empty() && others_write)) groups_.insert({status.st_gid, list});
+  // Members of the group do not count as others.
+  if (list.empty() && others_write) is_everybody_ |= group_writes || kind == Kind::possible;
 }
 
 /// Forgets users who were found further below and may not enter this directory.
@@ -66,7 +60,9 @@ void Replacers::keep_those_who_enter(const File& directory, const struct stat& s
   const bool others_enter = group_enters && has_all(status, S_IXOTH);
   if (others_enter) return;
   is_everybody_ = false;
-  std::erase_if(groups_, [&](gid_t group) { return !group_enters || group != status.st_gid; });
+  std::erase_if(groups_, [&](const auto& group) {
+    return !group_enters || group.first != status.st_gid || !group.second.empty();
+  });
   std::erase_if(users_, [&](uid_t user) { return user != status.st_uid; });
 }
 
@@ -74,7 +70,6 @@ bool Replacers::are_among(const Replacers& others) const {
   const auto are_in = [](const auto& few, const auto& many) {
     return std::includes(many.begin(), many.end(), few.begin(), few.end());
   };
-  if (are_some_unknown_) return false;
   if (others.is_everybody_) return true;
   return !is_everybody_ && are_in(users_, others.users_) && are_in(groups_, others.groups_);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <set>
+#include <utility>
 
 #include "restart/base/file.hpp"
 
@@ -13,11 +14,11 @@ namespace mcr::restart {
 /// those who may write to it, its owner, and those who may rename it or a directory above it.
 class Replacers {
  public:
-  /// certain: only users who certainly may replace files. Users do not count who may only add files (sticky bit), who may
-  /// not search a directory above, or on whom an access list decides.
-  /// possible: all who perhaps may add files to the directory itself, or exchange a directory above it.
+  /// certain: only users who certainly may write. Those do not count who may not enter a directory above.
+  /// possible: all who perhaps may write.
+  /// A sticky bit makes no difference for the directory itself: files that a user adds beside others count, too.
   enum class Kind : std::uint8_t { certain, possible };
-  /// Looks at `directory` and those above it, below the directory `top`. They may have been opened by O_PATH.
+  /// Looks at `directory` and those above it, up to and with the directory `top`. They may have been opened by O_PATH.
   static Result<Replacers> in(const File& directory, uid_t owner, Kind kind, FileIdentity top);
 
   /// True if each of these users is one of `others`.
@@ -28,9 +29,9 @@ class Replacers {
   void keep_those_who_enter(const File& directory, const struct stat& status);
 
   std::set<uid_t> users_;
-  std::set<gid_t> groups_;
+  /// A directory's group, with the access list that decides about its members and others; empty: none.
+  std::set<std::pair<gid_t, Bytes>> groups_;
   bool is_everybody_ = false;
-  bool are_some_unknown_ = false;  ///< an access list lets users or groups write whom it names
 };
 
 /// True if each user who perhaps may put files into `there` could certainly replace the owner's files in `here`, too. What

@@ -26,9 +26,9 @@ namespace {
 
 class Search {
  public:
-  Search(const Stub& stub, const std::shared_ptr<FrameShare>& share,
+  Search(const Stub& stub, const std::string& stub_path, const std::shared_ptr<FrameShare>& share,
          std::optional<PartOrigin>* origin)
-      : stub_(stub), share_(share), origin_(origin) {}
+      : stub_(stub), stub_path_(stub_path), share_(share), origin_(origin) {}
 
   Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place, bool is_above = false) {
     if (!is_above) looked_in_.push_back(place);
@@ -164,6 +164,13 @@ class Search {
       const PartRecord& record = (*parts)[i];
       if (record.entry.part != stub_.part || record.entry.rank != stub_.rank) continue;
       if (is_bundle && set.bundled[i].sequence != stub_.sequence) continue;
+      if (MCR_TRY(place.is_open_to_strangers(directory, stub_path_)))
+        return Error{
+            Cause::usage,
+            place.directory + "/" + name +
+                " lies where other users can put files, and they cannot put any beside the "
+                "stub, so the container is not trusted; if you trust these users, set "
+                "allow= to its directory, or write the files out with `mcr unpack`"};
       if (place.is_allowed) container->trust_owner();
       if (origin_ != nullptr)
         *origin_ = MCR_TRY(stored_origin(*container, i, directory.descriptor()));
@@ -183,6 +190,7 @@ class Search {
   }
 
   const Stub& stub_;
+  const std::string& stub_path_;
   const std::shared_ptr<FrameShare>& share_;
   std::optional<PartOrigin>* origin_;
   std::vector<ContainerPlace> looked_in_;
@@ -214,7 +222,7 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
       }
     }
   }
-  Search search(stub, share, origin);
+  Search search(stub, stub_path, share, origin);
   for (const ContainerPlace& place : container_places(stub, stub_path, allow)) {
     auto source = search.in_place(place);
     if (!source || *source != nullptr) return source;

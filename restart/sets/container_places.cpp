@@ -57,12 +57,9 @@ bool is_below_allowed(const std::string& directory, std::string_view allow) {
 
 Result<OpenContainers::Key> OpenContainers::key() const {
   const auto status = MCR_TRY(directory_.status());
-  return Key{FileIdentity(status),
-             owner_,
-             is_allowed_,
+  return Key{FileIdentity(status), owner_, is_allowed_,
              beside_ ? std::optional(beside_->outer_identity()) : std::nullopt,
-             beside_ && beside_->is_shared_by_all(),
-             is_open_to_strangers_};
+             beside_ && beside_->is_shared_by_all()};
 }
 
 bool OpenContainers::believes(uid_t writer) const {
@@ -78,7 +75,6 @@ Result<Beside> OpenContainers::beside() const {
 
 Result<bool> OpenContainers::believes_author_of(const File& file) const {
   if (is_allowed_) return true;
-  if (is_open_to_strangers_) return false;
   const struct stat status = MCR_TRY(file.status());
   return believes(MCR_TRY(beside()).author(status));
 }
@@ -93,13 +89,6 @@ Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::st
     File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
     if (MCR_TRY(believes_author_of(file))) return ContainerReader::read(std::move(file), name);
     status = MCR_TRY(file.status());
-    if (is_open_to_strangers_)
-      return Error{Cause::usage,
-                   name +
-                       " lies where other users can put files, and they cannot put any beside the "
-                       "stub, so the "
-                       "container is not trusted; if you trust these users, set allow= to its "
-                       "directory, or write the files out with `mcr unpack`"};
     if (believes(status.st_uid))
       return Error{
           Cause::usage,
@@ -122,19 +111,11 @@ bool ContainerPlace::fits(const SetIdentity& set) const {
 Result<std::optional<OpenContainers>> ContainerPlace::open() const {
   if (problem) return *problem;
   if (is_allowed || below.empty()) {
-    if (is_allowed) {
-      auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-      if (!opened) return none_or(opened.error());
-      return std::optional(OpenContainers(*std::move(opened)));
-    }
-    // A neighbour's link could lead to a directory that is closed to him, and so looks trustworthy.
-    const auto way = open_by_trusted_way(directory);
-    if (!way && way.error().system_error == ELOOP) return std::optional<OpenContainers>();
-    auto opened = way ? File::open(way->descriptor(), ".", O_RDONLY | O_DIRECTORY)
-                      : Result<File>(way.error());
+    auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
     if (!opened) return none_or(opened.error());
+    if (is_allowed) return std::optional(OpenContainers(*std::move(opened)));
     if (MCR_TRY(opened->status()).st_uid != owner) return std::optional<OpenContainers>();
-    return opened_elsewhere(*std::move(opened));
+    return std::optional(OpenContainers(*std::move(opened), owner, {}));
   }
   const auto base = from != nullptr ? File::open(from->descriptor(), up, O_PATH | O_DIRECTORY)
                                     : File::open(AT_FDCWD, above, O_PATH | O_DIRECTORY);
@@ -148,12 +129,12 @@ Result<std::optional<OpenContainers>> ContainerPlace::open() const {
   }
   // The Beside applies only if no directory lies between `base` and the containers, because other
   // users may be able to write to a directory in between.
-  if (below.find('/') != std::string::npos) return opened_elsewhere(*std::move(opened));
-  Beside beside = MCR_TRY(Beside::of(*base, *opened));
-  const bool are_files_closed = from != nullptr &&
+  const bool is_beside = below.find('/') == std::string::npos;
+  auto beside = is_beside ? std::optional(MCR_TRY(Beside::of(*base, *opened))) : std::nullopt;
+  const bool are_files_closed = beside && from != nullptr &&
                                 (others_may_write(outer) || !is_believed(outer.st_uid, owner)) &&
                                 kept_out(*from, outer).any();
-  if (are_files_closed) beside = beside.for_closed_files();
+  if (are_files_closed) beside = beside->for_closed_files();
   return std::optional(OpenContainers(*std::move(opened), owner, beside));
 }
 
@@ -171,20 +152,30 @@ Result<std::optional<OpenContainers>> ContainerPlace::open_linked(const File& ba
   if (others_may_only_add(outer)) return none();
   auto opened = File::open(base.descriptor(), below, O_RDONLY | O_DIRECTORY);
   if (!opened) return none_or(opened.error());
-  return opened_elsewhere(*std::move(opened));
+  return std::optional(OpenContainers(*std::move(opened), owner, {}));
 }
 
-// A file of the owner's proves nothing where others may put files: they may have moved it there from elsewhere, and its
-// owner may have copied it from them.
-Result<std::optional<OpenContainers>> ContainerPlace::opened_elsewhere(File directory) const {
-  bool is_open_to_strangers = is_stub_exchanged;
-  if (from != nullptr) {
-    const auto trusted = may_trust(directory, *from, owner);
-    // Without permission to look at a directory above, nobody knows who may write there.
-    if (!trusted && trusted.error().system_error != EACCES) return trusted.error();
-    is_open_to_strangers = !trusted || !*trusted;
+Result<bool> ContainerPlace::is_open_to_strangers(const OpenContainers& place,
+                                                  const std::string& stub_path) const {
+  const bool is_absolute = below.empty();
+  if (is_allowed || (!is_absolute && below.find('/') == std::string::npos)) return false;
+  const FileIdentity there(MCR_TRY(place.directory().status()));
+  // A neighbour's link could lead to a directory that is closed to him, and so looks trustworthy.
+  if (is_absolute) {
+    const auto way = open_by_trusted_way(directory);
+    if (!way && way.error().system_error == ELOOP) return true;
+    if (!way) return way.error();
+    if (FileIdentity(MCR_TRY(way->status())) != there) return true;
   }
-  return std::optional(OpenContainers(std::move(directory), owner, {}, is_open_to_strangers));
+  // The program may have removed or replaced the stub meanwhile, so its directory is looked up by its path. Who could
+  // exchange that directory could have exchanged the stub.
+  const std::string resolved = real_path(stub_path);
+  const std::string& path = resolved.empty() ? stub_path : resolved;
+  const File here = MCR_TRY(File::open(AT_FDCWD, parent_of(path), O_PATH | O_DIRECTORY));
+  const auto trusted = may_trust(place.directory(), here, owner);
+  // Without permission to look at a directory above, nobody knows who may write there.
+  if (!trusted && trusted.error().system_error == EACCES) return true;
+  return !MCR_TRY(trusted);
 }
 
 // The owner of the file at the path does not count if the stub's origin is known, because
@@ -196,15 +187,6 @@ uid_t owner_of(const Stub& stub, const std::string& path) {
   return is_there ? status.st_uid : ::geteuid();
 }
 
-StubDirectory directory_of_stub(const Stub& stub, const std::string& path) {
-  if (!stub.origin) return {};
-  const std::string resolved = real_path(path);
-  auto opened = open_directory_of(resolved.empty() ? path : resolved, stub.origin->file);
-  if (opened) return {std::make_shared<const File>(*std::move(opened)), false, {}};
-  if (means_no_resources(opened.error().system_error)) return {nullptr, false, opened.error()};
-  return {nullptr, true, {}};
-}
-
 std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,
                                              const std::string& allow) {
   std::vector<ContainerPlace> places;
@@ -212,9 +194,18 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
   const uid_t owner = owner_of(stub, stub_path);
   const std::string resolved = real_path(stub_path);
   const std::string stub_directory = parent_of(resolved.empty() ? stub_path : resolved);
-  const auto [from, is_stub_exchanged, problem] = directory_of_stub(stub, stub_path);
+  std::shared_ptr<const File> from;
+  std::optional<Error> problem;
+  if (stub.origin) {
+    auto opened = open_directory_of(resolved.empty() ? stub_path : resolved, stub.origin->file);
+    if (opened) {
+      from = std::make_shared<const File>(*std::move(opened));
+    } else if (means_no_resources(opened.error().system_error)) {
+      problem = opened.error();
+    }
+  }
   for (const std::string& masked_name : stub.masked_names) {
-    if (is_stub_exchanged) break;
+    if (stub.origin && from == nullptr && !problem) break;
     const ContainerName name =
         container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
     const std::string relative = name.directory_from_stub(stub.container_directory);
@@ -246,8 +237,6 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
     place.directory = name.directory;
     place.prefix = name.prefix;
     place.distinct_prefix = name.distinct_prefix;
-    place.from = from;
-    place.is_stub_exchanged = is_stub_exchanged;
     place.owner = owner;
     place.is_allowed = is_below_allowed(name.directory, allow);
     places.push_back(std::move(place));

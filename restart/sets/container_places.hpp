@@ -25,18 +25,15 @@ class OpenContainers {
  public:
   /// Containers of `owner` and of root count. If there is a `beside`, containers of the users that
   /// `beside` believes count too.
-  OpenContainers(File directory, uid_t owner, std::optional<Beside> beside,
-                 bool is_open_to_strangers = false)
-      : directory_(std::move(directory)),
-        owner_(owner),
-        beside_(beside),
-        is_open_to_strangers_(is_open_to_strangers) {}
+  OpenContainers(File directory, uid_t owner, std::optional<Beside> beside)
+      : directory_(std::move(directory)), owner_(owner), beside_(beside) {}
   /// All containers count, because the user's own setting allows the directory (allow=).
   explicit OpenContainers(File directory) : directory_(std::move(directory)), is_allowed_(true) {}
 
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
+  [[nodiscard]] const File& directory() const { return directory_; }
   /// Equal for two objects of the same directory in which the same containers count.
-  using Key = std::tuple<FileIdentity, uid_t, bool, std::optional<FileIdentity>, bool, bool>;
+  using Key = std::tuple<FileIdentity, uid_t, bool, std::optional<FileIdentity>, bool>;
   [[nodiscard]] Result<Key> key() const;
   /// True if a container that `writer` made in this directory counts.
   [[nodiscard]] bool believes(uid_t writer) const;
@@ -52,8 +49,6 @@ class OpenContainers {
   File directory_;
   uid_t owner_ = 0;
   std::optional<Beside> beside_;
-  /// Users may put files there, or exchange the directory, who could not replace the stub.
-  bool is_open_to_strangers_ = false;
   bool is_allowed_ = false;
 };
 
@@ -69,10 +64,9 @@ struct ContainerPlace {
   /// path of `above`, which may lead elsewhere by now. Null if the stub was not read from a file.
   std::shared_ptr<const File> from;
   std::string up;
-  bool is_stub_exchanged = false;  ///< another file lies at the stub's path by now
-  std::optional<Error> problem;    ///< why `from` could not be opened
-  uid_t owner = 0;                 ///< of the stub
-  bool is_allowed = false;         ///< below a directory of allow=
+  std::optional<Error> problem;  ///< why `from` could not be opened
+  uid_t owner = 0;               ///< of the stub
+  bool is_allowed = false;       ///< below a directory of allow=
 
   /// True if only the absolute path in the stub leads to this place.
   [[nodiscard]] bool is_elsewhere() const { return below.empty() && !is_allowed; }
@@ -82,28 +76,23 @@ struct ContainerPlace {
   /// Opens the directory if it exists and may be believed. An error means that this is not known, for
   /// example because storage does not answer, or because the process has no descriptor left.
   [[nodiscard]] Result<std::optional<OpenContainers>> open() const;
+  /// True if users may put files into this open place, or exchange it or a directory above it, who could not replace
+  /// the stub at `stub_path`. Asked before bytes are read from it. A file of the owner's proves nothing there: they may have
+  /// moved it there from elsewhere, and its owner may have copied it from them. Never true for a place beside the stub,
+  /// of which OpenContainers knows more, for one that a link of the owner's names, and for one below allow=.
+  [[nodiscard]] Result<bool> is_open_to_strangers(const OpenContainers& place,
+                                                  const std::string& stub_path) const;
 
  private:
-  /// For a directory that is not known to lie beside the stub.
-  [[nodiscard]] Result<std::optional<OpenContainers>> opened_elsewhere(File directory) const;
   [[nodiscard]] Result<std::optional<OpenContainers>> open_linked(const File& base,
                                                                   const struct stat& outer) const;
 };
 
-/// The directory in which the stub lies, if it was read from a file that still lies at `path`; or why that is not known.
-struct StubDirectory {
-  std::shared_ptr<const File> directory;
-  bool is_stub_exchanged = false;
-  std::optional<Error> problem;
-};
-StubDirectory directory_of_stub(const Stub& stub, const std::string& path);
-
 /// Returns the places in the order in which to look. First come the places relative to the stub's
 /// own directory, so that a tree can be moved as a whole; a link to a stub counts as a stub where
 /// the link lies. Then comes the absolute path where the containers were written, but only if
-/// directory and container belong to the stub's owner, and each user who may put files there could also replace the
-/// stub (Replacers); or if they lie below a directory of `allow` (the setting: "none", or absolute paths joined by
-/// ':'). Nothing else of a stub is ever used as a
+/// directory and container belong to the stub's owner, or lie below a directory of `allow` (the
+/// setting: "none", or absolute paths joined by ':'); see also is_open_to_strangers(). Nothing else of a stub is ever used as a
 /// path. restart/base/trust decides which containers in these places count.
 std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,
                                              const std::string& allow);

@@ -30,7 +30,8 @@ Result<Replacers> Replacers::in(const File& directory, uid_t owner, Kind kind, F
     // Who may not enter `top` can reach neither tree.
     if (kind == Kind::certain && !is_top) found.keep_those_who_enter(at, status);
     if (!is_believed(status.st_uid, owner)) found.users_.insert(status.st_uid);
-    if (level == 0 || !is_sticky(status)) found.add_writers(at, status, kind);
+    const bool is_adding_enough = kind == Kind::possible && level == 0;
+    if (is_adding_enough || !is_sticky(status)) found.add_writers(at, status, kind);
     if (is_top) return found;
     File above = MCR_TRY(File::open(at.descriptor(), "..", O_PATH | O_DIRECTORY));
     if (FileIdentity(MCR_TRY(above.status())) == FileIdentity(status)) return found;  // the root

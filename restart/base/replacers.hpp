@@ -16,7 +16,7 @@ class Replacers {
  public:
   /// certain: only users who certainly may write. Those do not count who may not enter a directory above.
   /// possible: all who perhaps may write.
-  /// A sticky bit makes no difference for the directory itself: files that a user adds beside others count, too.
+  /// Users who may only add files to the directory itself (sticky bit) count as possible alone.
   enum class Kind : std::uint8_t { certain, possible };
   /// Looks at `directory` and those above it, up to and with the directory `top`. They may have been opened by O_PATH.
   static Result<Replacers> in(const File& directory, uid_t owner, Kind kind, FileIdentity top);

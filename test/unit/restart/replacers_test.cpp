@@ -66,6 +66,8 @@ TEST_CASE("a sticky bit keeps others from replacing files, and not from adding t
   set_mode(trees.other, 01777);
   CHECK_FALSE(trees.are_among());
   set_mode(trees.one, 01777);
+  CHECK_FALSE(trees.are_among());
+  set_mode(trees.one, 0777);
   CHECK(trees.are_among());
 }
 

@@ -14,6 +14,7 @@
 //                                  tear: killed after half of a transfer; stall+: it and all later
 //                                  ones that concern storage wait until MCR_FAULT_GATE is gone;
 //                                  slow+: each of them takes 5 ms as long as MCR_FAULT_GATE is there
+//   MCR_FAULT_IN_CHILDREN=1        forked processes count too; a leader detaches itself by forks
 //   MCR_FAULT_REPORT=FILE          one line for each: number, call, path
 //   MCR_FAULT_UNSYNCED=DIR         there is kept what storage holds if it loses all that was not
 //                                  synced: synced.INODE, the content of files when they were synced;
@@ -50,6 +51,7 @@ static const char *gate, *only, *unsynced;
 static int number_of_error, report = -1, log_file = -1;
 static bool lasting;
 static long owner;
+static bool in_children;
 
 static const struct {
   const char* name;
@@ -78,6 +80,7 @@ __attribute__((constructor)) static void begin(void) {
   for (size_t i = 0; i < sizeof errors / sizeof *errors; ++i)
     if (!strcmp(kind, errors[i].name)) number_of_error = errors[i].number;
   gate = getenv("MCR_FAULT_GATE");
+  in_children = getenv("MCR_FAULT_IN_CHILDREN") != NULL;
   only = getenv("MCR_FAULT_ONLY");
   unsynced = getenv("MCR_FAULT_UNSYNCED");
   if (getenv("MCR_FAULT_REPORT"))
@@ -120,7 +123,7 @@ static void die(void) {
 
 static Order meet(const char* call, const char* path, bool takes_room) {
   if (!raw) begin();
-  if (!owner || raw(SYS_getpid) != owner) return go_on;
+  if (!owner || (!in_children && raw(SYS_getpid) != owner)) return go_on;
   const bool is_storage = is_below(path, storage);
   if (!is_storage && !is_below(path, stage)) return go_on;
   if (only && !strstr(path, only)) return go_on;

@@ -211,24 +211,6 @@ std::string temporary_word(const LaunchDirectory& directory, const ContainerName
   return restart::hexadecimal(checksum(as_bytes(text)));
 }
 
-/// True if the directory of the container, or one above it, does not exist any more.
-bool is_gone(const Error& error) { return restart::leads_nowhere(error.system_error); }
-
-void tell_no_replica(const Error& error) {
-  restart::log_warning_once(
-      "no replica",
-      "no replica is made (replicas=1), and the set goes to storage at once: " + error.message);
-}
-
-/// Returns null, and gives the replica up, if there is no file.
-const File* file_for(std::optional<OutgoingReplica>& replica) {
-  const auto file = replica->create_file();
-  if (file) return *file;
-  tell_no_replica(file.error());
-  replica.reset();
-  return nullptr;
-}
-
 /// Steps 3 and 4.
 Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& group,
                            const Followed& followed, const Present& present,
@@ -289,22 +271,23 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   for (int turn = 0;; ++turn) {
     set.name = group.bundle.empty() ? free_name(where, there, first, last, group.supplement)
                                     : free_bundle_name(where, there);
-    set.replica = replica ? file_for(replica) : nullptr;
+    set.replica = file_for(replica);
     auto written = write_container(set, options);
     // The program may be removing this directory: rmdir fails if our directory is in it.
     if (!written) remove_if_new(place, where);
     if (written) return written;
-    const int number = written.error().system_error;
     if (set.replica != nullptr && !std::exchange(is_offered, false)) {
       // Storage was not asked yet.
-      tell_no_replica(written.error());
-      replica.reset();
+      give_up(replica, written.error());
       continue;
     }
-    if (number != EEXIST || turn == name_turns) return written;
+    if (written.error().system_error != EEXIST || turn == name_turns) return written;
     there.names.insert(set.name);
   }
 }
+
+/// True if the directory of the container, or one above it, does not exist any more.
+bool is_gone(const Error& error) { return restart::leads_nowhere(error.system_error); }
 
 /// Steps 2 to 5. Returns no report if all parts were in storage already. Sets `followed` to where
 /// the container was to go in the last attempt. Moves parts that the program removed from `locked`

@@ -61,4 +61,19 @@ Result<void> OutgoingReplica::offer(std::uint64_t container_bytes, const DrainGr
   return place_->move(name_, Box::made, Box::out);
 }
 
+const restart::File* file_for(std::optional<OutgoingReplica>& replica) {
+  if (!replica) return nullptr;
+  const auto file = replica->create_file();
+  if (file) return *file;
+  give_up(replica, file.error());
+  return nullptr;
+}
+
+void give_up(std::optional<OutgoingReplica>& replica, const Error& why) {
+  restart::log_warning_once(
+      "no replica",
+      "no replica is made (replicas=1), and the set goes to storage at once: " + why.message);
+  replica.reset();
+}
+
 }  // namespace mcr::aggregation

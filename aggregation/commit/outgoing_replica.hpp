@@ -43,4 +43,9 @@ class OutgoingReplica {
   restart::File file_;
 };
 
+/// Returns a new file for the replica. Null if there is no replica, or no file can be made; the replica is then given up.
+const restart::File* file_for(std::optional<OutgoingReplica>& replica);
+/// Says once why the set goes to storage alone, and withdraws the replica.
+void give_up(std::optional<OutgoingReplica>& replica, const Error& why);
+
 }  // namespace mcr::aggregation

@@ -196,31 +196,24 @@ class Returning {
   std::string name_;
 };
 
-/// Returns the stage's replicas; nothing if there are none, or if a team looks after them.
-Result<std::optional<ReplicaDirectory>> without_team(const std::string& stage) {
-  auto place = MCR_TRY(ReplicaDirectory::find(stage));
-  if (place && place->has_team()) place.reset();
-  return place;
-}
-
 }  // namespace
 
 Result<std::size_t> count_held_replicas(const std::string& stage) {
-  const auto place = MCR_TRY(without_team(stage));
-  if (!place) return std::size_t{0};
+  const auto place = MCR_TRY(ReplicaDirectory::find(stage));
+  if (!place || place->has_team()) return std::size_t{0};
   return MCR_TRY(place->list(Box::held)).size();
 }
 
 Result<BroughtBack> bring_back_replicas(const std::string& stage, std::uint64_t wait_ms) {
   BroughtBack brought;
-  const std::uint64_t begin_ms = restart::monotonic_ms();
   const auto place = MCR_TRY(ReplicaDirectory::find(stage));
-  while (place && place->has_team()) {
+  if (!place) return brought;
+  const std::uint64_t begin_ms = restart::monotonic_ms();
+  while (place->has_team()) {
     if (restart::monotonic_ms() >= begin_ms + wait_ms) return brought;
     constexpr int look_ms = 50;
     ::poll(nullptr, 0, look_ms);
   }
-  if (!place) return brought;
   MCR_TRY(place->remove_leftovers());
   for (const std::string& name : MCR_TRY(place->list(Box::held))) {
     const auto done = Returning(stage, *place, name).run();

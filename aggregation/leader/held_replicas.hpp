@@ -20,8 +20,8 @@ struct BroughtBack {
   std::size_t replicas = 0;  ///< their parts are in storage, or in the stage of this node again
   std::vector<std::string> kept;  ///< why a replica stays where it is: a message each
 };
-/// Does nothing if a team still runs after `wait_ms`. Commits in this thread, which then is the only one that may call HDF5; parts
-/// that are not committed stay published in their launch's directory.
+/// Does nothing if a team still runs after `wait_ms`. Commits in this thread; no other thread may call HDF5 meanwhile. Parts that
+/// are not committed stay published in their launch's directory.
 Result<BroughtBack> bring_back_replicas(const std::string& stage, std::uint64_t wait_ms = 0);
 
 }  // namespace mcr::aggregation

@@ -35,7 +35,7 @@ class BackgroundProgram {
 
   /// Returns what it has written to its standard output since the last call.
   std::string take_output();
-  /// Returns all that it has written to its standard error, if that was kept.
+  /// Returns its standard error so far; empty if that goes to ours.
   [[nodiscard]] std::string errors() const;
 
  private:

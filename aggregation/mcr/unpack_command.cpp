@@ -142,7 +142,7 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
     const mode_t mode = restart::mode_within(access.mode, MCR_TRY(container.reader->access()));
     restart::PendingFile pending =
         MCR_TRY(restart::PendingFile::create(home, restart::name_of(below), mode));
-    // Where files get another group, its members are not those who may read the file.
+    // If the copy gets another group than the file, the members of that group may be unable to read the file.
     if (const struct stat made = MCR_TRY(pending.file().status()); made.st_gid != access.group) {
       const mode_t for_all = (made.st_mode >> 3) & made.st_mode & S_IRWXO;
       if (::fchmod(pending.file().descriptor(), (made.st_mode & S_IRWXU) | for_all) != 0)

@@ -51,7 +51,7 @@ bool Sender::go_on() {
   if (request_ != MPI_REQUEST_NULL && !is_complete(request_)) return false;
   if (place_ == nullptr || has_ended_) return false;
   if (!sending_) return drop_withdrawn() || begin();
-  if (sending_->sent < sending_->size) {
+  if (sending_->done < sending_->size) {
     send_piece();
     return true;
   }
@@ -95,7 +95,7 @@ bool Sender::begin() {
   out.u8(begin_word);
   out.u64(*size);
   out.bytes(as_bytes(*name));
-  sending_ = Sending{*name, *std::move(file), *size, 0};
+  sending_ = Transfer{*name, *std::move(file), *size, 0, {}};
   // A further attempt replaces what the buddy holds under this name.
   held_.insert(*name);
   MPI_Irecv(&answer_, 1, MPI_BYTE, buddy_, answer_tag, team_, &answer_request_);
@@ -104,27 +104,27 @@ bool Sender::begin() {
 }
 
 void Sender::send_piece() {
-  Bytes piece(std::min<std::uint64_t>(piece_bytes, sending_->size - sending_->sent));
+  Bytes piece(std::min<std::uint64_t>(piece_bytes, sending_->size - sending_->done));
   // The buddy waits for all pieces; it is told afterwards to drop a replica that could not be read.
-  if (const auto read = sending_->file.read_at(sending_->sent, piece); !read) {
+  if (const auto read = sending_->file.read_at(sending_->done, piece); !read) {
     restart::log_warning_once("read", read.error().message);
-    sending_->is_broken = true;
+    sending_->error = read.error();
   }
-  sending_->sent += piece.size();
+  sending_->done += piece.size();
   send(piece_tag, std::move(piece));
 }
 
 void Sender::take_answer() {
-  const Sending sent = *std::move(sending_);
+  const Transfer sent = *std::move(sending_);
   sending_.reset();
   // If it is not in out/ any more, its leader has withdrawn it, and drop_withdrawn() tells the buddy.
   const bool is_offered = restart::is_still_named(sent.file, place_->descriptor(),
                                                   ReplicaDirectory::path_in(Box::out, sent.name));
-  if (answer_ == held_answer && !sent.is_broken) {
+  if (answer_ == held_answer && !sent.error) {
     if (is_offered) (void)place_->move(sent.name, Box::out, Box::sent).has_value();
     return;
   }
-  if (sent.is_broken && is_offered) (void)place_->remove(Box::out, sent.name).has_value();
+  if (sent.error && is_offered) (void)place_->remove(Box::out, sent.name).has_value();
   if (answer_ == held_answer) return;
   held_.erase(sent.name);
   if (const auto status = sent.file.status()) refused_[sent.name] = status->st_ino;
@@ -162,7 +162,7 @@ Receiver::Receiver(const ReplicaDirectory* place, MPI_Comm team, int from)
 
 // A receive is always posted, because MPI may make no progress with a message that nobody has asked for.
 void Receiver::ask() {
-  const std::uint64_t rest = receiving_ ? receiving_->size - receiving_->received : 0;
+  const std::uint64_t rest = receiving_ ? receiving_->size - receiving_->done : 0;
   message_.resize(receiving_ ? std::min<std::uint64_t>(piece_bytes, rest) : words_bytes);
   MPI_Irecv(message_.data(), static_cast<int>(message_.size()), MPI_BYTE, from_,
             receiving_ ? piece_tag : words_tag, team_, &request_);
@@ -203,7 +203,7 @@ void Receiver::take_words(ByteSpan message) {
 }
 
 void Receiver::begin(std::uint64_t size, const std::string& name) {
-  Receiving next;
+  Transfer next;
   next.size = size;
   next.name = name;
   if (place_ == nullptr || !is_name(next.name)) {
@@ -219,15 +219,15 @@ void Receiver::begin(std::uint64_t size, const std::string& name) {
 
 void Receiver::take_piece(ByteSpan message) {
   if (!receiving_->error) {
-    if (const auto written = receiving_->file.write_at(receiving_->received, message); !written)
+    if (const auto written = receiving_->file.write_at(receiving_->done, message); !written)
       receiving_->error = written.error();
   }
-  receiving_->received += message.size();
-  if (receiving_->received >= receiving_->size) end();
+  receiving_->done += message.size();
+  if (receiving_->done >= receiving_->size) end();
 }
 
 void Receiver::end() {
-  Receiving done = *std::move(receiving_);
+  Transfer done = *std::move(receiving_);
   receiving_.reset();
   if (!done.error) {
     if (const auto moved = place_->move(done.name, Box::made, Box::held); !moved)

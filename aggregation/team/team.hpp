@@ -27,6 +27,15 @@
 
 namespace mcr::aggregation {
 
+/// A replica on its way.
+struct Transfer {
+  std::string name;
+  restart::File file;
+  std::uint64_t size = 0;
+  std::uint64_t done = 0;      ///< bytes that were sent or received
+  std::optional<Error> error;  ///< the first; the other process still sends or gets all pieces
+};
+
 /// Sends this node's replicas, one at a time.
 class Sender {
  public:
@@ -42,14 +51,6 @@ class Sender {
   bool finish();
 
  private:
-  struct Sending {
-    std::string name;
-    restart::File file;
-    std::uint64_t size = 0;
-    std::uint64_t sent = 0;
-    bool is_broken = false;  ///< a piece could not be read
-  };
-
   bool begin();
   void send_piece();
   void take_answer();
@@ -62,7 +63,7 @@ class Sender {
   MPI_Comm team_;
   int buddy_;
   bool has_ended_ = false;
-  std::optional<Sending> sending_;
+  std::optional<Transfer> sending_;
   std::set<std::string> held_;                    ///< by the buddy
   std::map<std::string, std::uint64_t> refused_;  ///< by the buddy: name and inode
   Bytes message_;                                 ///< in flight
@@ -82,14 +83,6 @@ class Receiver {
   [[nodiscard]] bool has_ended() const { return has_ended_; }
 
  private:
-  struct Receiving {
-    std::string name;
-    restart::File file;
-    std::uint64_t size = 0;
-    std::uint64_t received = 0;
-    std::optional<Error> error;
-  };
-
   void ask();
   void take_words(ByteSpan message);
   void begin(std::uint64_t size, const std::string& name);
@@ -100,7 +93,7 @@ class Receiver {
   MPI_Comm team_;
   int from_;
   bool has_ended_ = false;  ///< the other process has sent its end
-  std::optional<Receiving> receiving_;
+  std::optional<Transfer> receiving_;
   Bytes message_;
   MPI_Request request_ = MPI_REQUEST_NULL;  ///< of the next words, or of the next piece
 };

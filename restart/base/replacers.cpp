@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t most_levels = 256;
 
-bool is_sticky(const struct stat& status) { return (status.st_mode & S_ISVTX) != 0; }
 bool has_all(const struct stat& status, mode_t bits) { return (status.st_mode & bits) == bits; }
 
 }  // namespace
@@ -27,11 +26,11 @@ Result<Replacers> Replacers::in(const File& directory, uid_t owner, Kind kind, F
   for (std::size_t level = 0; level < most_levels; ++level) {
     const struct stat status = MCR_TRY(at.status());
     const bool is_top = FileIdentity(status) == top;
-    // Who may not enter `top` can reach neither tree.
+    // Permission to enter `top` makes no difference: both trees lie below it.
     if (kind == Kind::certain && !is_top) found.keep_those_who_enter(at, status);
     if (!is_believed(status.st_uid, owner)) found.users_.insert(status.st_uid);
     const bool is_adding_enough = kind == Kind::possible && level == 0;
-    if (is_adding_enough || !is_sticky(status)) found.add_writers(at, status, kind);
+    if (is_adding_enough || !others_may_only_add(status)) found.add_writers(at, status, kind);
     if (is_top) return found;
     File above = MCR_TRY(File::open(at.descriptor(), "..", O_PATH | O_DIRECTORY));
     if (FileIdentity(MCR_TRY(above.status())) == FileIdentity(status)) return found;  // the root
@@ -48,7 +47,7 @@ void Replacers::add_writers(const File& directory, const struct stat& status, Ki
   const bool must_enter = kind == Kind::certain;
   const bool group_writes = has_all(status, S_IWGRP | (must_enter ? S_IXGRP : 0));
   const bool others_write = has_all(status, S_IWOTH | (must_enter ? S_IXOTH : 0));
-  // With a list, the group bits are the mask: the list says who may write.
+  // If there is a list, the group bits are its mask, and the list alone says which users may write.
   if (group_writes || (!list.empty() && others_write)) groups_.insert({status.st_gid, list});
   // Members of the group do not count as others.
   if (list.empty() && others_write) is_everybody_ |= group_writes || kind == Kind::possible;

@@ -10,13 +10,12 @@
 
 namespace mcr::restart {
 
-/// The users, beside an owner and root, who may put something else in the place of the owner's files in a directory:
-/// those who may write to it, its owner, and those who may rename it or a directory above it.
+/// The users who may replace an owner's files in a directory: they may write to the directory, own it, or may rename it or
+/// a directory above it. The owner of the files and root do not count.
 class Replacers {
  public:
-  /// certain: only users who certainly may write. Those do not count who may not enter a directory above.
-  /// possible: all who perhaps may write.
-  /// Users who may only add files to the directory itself (sticky bit) count as possible alone.
+  /// certain: users who may write without any doubt. A user who may not enter a directory above does not count.
+  /// possible: users who perhaps may write, also those who may only add files to the directory itself (sticky bit).
   enum class Kind : std::uint8_t { certain, possible };
   /// Looks at `directory` and those above it, up to and with the directory `top`. They may have been opened by O_PATH.
   static Result<Replacers> in(const File& directory, uid_t owner, Kind kind, FileIdentity top);

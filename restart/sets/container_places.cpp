@@ -173,7 +173,7 @@ Result<bool> ContainerPlace::is_open_to_strangers(const OpenContainers& place,
   const std::string& path = resolved.empty() ? stub_path : resolved;
   const File here = MCR_TRY(File::open(AT_FDCWD, parent_of(path), O_PATH | O_DIRECTORY));
   const auto trusted = may_trust(place.directory(), here, owner);
-  // Without permission to look at a directory above, nobody knows who may write there.
+  // This user may not look at a directory above, so it is not known who may write there.
   if (!trusted && trusted.error().system_error == EACCES) return true;
   return !MCR_TRY(trusted);
 }

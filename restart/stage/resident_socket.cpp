@@ -66,6 +66,12 @@ Result<File> connect_to_resident(const std::string& stage, const ResidentAddress
   return connect_socket_in(directory.descriptor(), socket_name(where));
 }
 
+/// Opens the stage, and returns the names in it.
+Result<std::vector<std::string>> names_in(const std::string& stage, File& directory) {
+  directory = MCR_TRY(stage_files::open_directory(AT_FDCWD, stage));
+  return list_directory(directory.descriptor(), ".");
+}
+
 /// The caller holds the lock.
 void remove_names(const File& stage, const std::string& socket) {
   (void)system_calls().unlinkat(stage.descriptor(), socket.c_str(), 0);
@@ -98,29 +104,27 @@ Result<std::optional<ResidentSocket>> ResidentSocket::listen(const std::string& 
 void ResidentSocket::remove() const { remove_names(stage_, socket_.name()); }
 
 bool serves_job(const std::string& stage, const std::string& job) {
-  const auto directory = stage_files::open_directory(AT_FDCWD, stage);
-  const auto names = directory ? list_directory(directory->descriptor(), ".")
-                               : Result<std::vector<std::string>>(directory.error());
+  File directory;
+  const auto names = names_in(stage, directory);
   if (!names) return names.error().system_error != ENOENT;
   const std::string end = "." + lock_name(name_in_job(job));
   return std::any_of(names->begin(), names->end(), [&](const std::string& name) {
     if (!name.ends_with(end)) return false;
-    const auto lock = File::open(directory->descriptor(), name, O_RDONLY | O_NOFOLLOW);
+    const auto lock = File::open(directory.descriptor(), name, O_RDONLY | O_NOFOLLOW);
     if (!lock) return lock.error().system_error != ENOENT;
     return !try_lock(*lock, LockKind::shared).value_or(false);
   });
 }
 
 void remove_dead_residents(const std::string& stage) {
-  const auto directory = stage_files::open_directory(AT_FDCWD, stage);
-  const auto names = directory ? list_directory(directory->descriptor(), ".")
-                               : Result<std::vector<std::string>>(directory.error());
+  File directory;
+  const auto names = names_in(stage, directory);
   if (!names) return;
   for (const std::string& name : *names) {
     if (!name.ends_with(lock_suffix) || name.find(".resident") == std::string::npos) continue;
     const std::string socket = name.substr(0, name.size() - lock_suffix.size());
-    const auto lock = lock_place_of(*directory, socket, 0);
-    if (lock && *lock) remove_names(*directory, socket);
+    const auto lock = lock_place_of(directory, socket, 0);
+    if (lock && *lock) remove_names(directory, socket);
   }
 }
 

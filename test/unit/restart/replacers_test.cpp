@@ -23,7 +23,7 @@ struct Trees {
       REQUIRE(::mkdir(path.c_str(), 0755) == 0);
   }
 
-  /// True if all who may put something into `other` may replace what lies in `one`.
+  /// True if each user who may put files into `other` may replace the files in `one`.
   [[nodiscard]] bool are_among(uid_t owner = ::geteuid()) const {
     const auto open = [](const std::string& path) {
       auto directory = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);

@@ -219,6 +219,12 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   const ContainerName& where = followed.placement.where;
   const std::vector<const LockedPart*> parts = parts_to_write(locked, present);
   const Place place = MCR_TRY(open_place(followed, locked, stubs));
+  // Making the directory may have waited for storage, so a removal may have begun meanwhile.
+  if (place.is_new && is_wanted && !is_wanted()) {
+    remove_if_new(place, where);
+    errno = ENOENT;
+    return restart::system_error("the checkpoint files are being removed in", where.base);
+  }
   MCR_TRY(close_as_files(place, where, locked, stubs));
   SetToCommit set;
   set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())

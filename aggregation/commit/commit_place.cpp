@@ -175,8 +175,9 @@ Error files_have_gone(const ContainerName& where) {
 }  // namespace
 
 bool wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs) {
-  // A program that removes a directory's files takes less time than this from file to file. If no
-  // file goes for this long, the removal is over.
+  // A program that removes a directory's files takes less time than this from file to file, also on
+  // a busy machine. If no file goes for this long, the removal is over.
+  constexpr auto longest_step = std::chrono::milliseconds(60);
   constexpr auto pause = std::chrono::milliseconds(20);
   constexpr int turns = 25;
   if (stubs == nullptr || parts.empty()) return true;
@@ -185,7 +186,7 @@ bool wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs) 
   for (int turn = 0; turn < turns; ++turn) {
     const std::size_t removed = count_removed(parts, stubs);
     if (removed == parts.size()) return true;
-    if (removed == before && !stubs->was_removed_from(directory, pause)) return true;
+    if (removed == before && !stubs->was_removed_from(directory, longest_step)) return true;
     before = removed;
     std::this_thread::sleep_for(pause);
   }

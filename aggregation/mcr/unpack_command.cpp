@@ -21,6 +21,7 @@
 #include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/made_directory.hpp"
 #include "aggregation/mcr/named_containers.hpp"
+#include "aggregation/mcr/named_stub.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/parallel.hpp"
 #include "aggregation/mcr/print.hpp"
@@ -34,7 +35,6 @@
 #include "restart/base/directories_below.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/limits.hpp"
-#include "restart/base/own_way.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -214,47 +214,6 @@ bool is_of_a_stranger(const std::string& path, HeldByPath& directories) {
                                          restart::name_of(path).c_str(), &status,
                                          AT_SYMLINK_NOFOLLOW) == 0 &&
          !(*home)->beside().believes(status.st_uid, ::geteuid());
-}
-
-/// Returns the present path of the stub that was read at `argument`. An error if the argument does not lead to it any
-/// more, or leads to it by a symbolic link that other users may have made.
-Result<std::string> path_of_stub(const std::string& argument, const restart::File& stub) {
-  const restart::File start = MCR_TRY(restart::File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
-  const auto end = restart::follow_trusted_links(start, argument);
-  if (!end && end.error().system_error == ELOOP)
-    return Error{Cause::usage,
-                 argument +
-                     " leads to a file of a set through a symbolic link that other users may "
-                     "have made. Nothing was unpacked. If that is the set that you want, "
-                     "name " +
-                     restart::present_path(stub)};
-  if (!end || !restart::is_still_named(stub, end->directory.descriptor(), end->name))
-    return replaced_meanwhile(argument);
-  return in_directory(restart::present_path(end->directory), end->name);
-}
-
-/// An error in two cases. A symbolic link that other users may have made leads to the stub. Or other users may write to the
-/// stub, and it leads to containers in no directory above it. In both cases they could have files of a closed directory
-/// unpacked. Looks at the stub that was read: another file may have taken its place since.
-Result<void> check_stub(const std::string& argument, const NamedByArgument& named_by) {
-  const restart::File& stub = named_by.stub;
-  if (!stub.is_open()) return {};
-  const std::string path = MCR_TRY(path_of_stub(argument, stub));
-  const struct stat status = MCR_TRY(stub.status());
-  const mode_t mode = status.st_mode;
-  const bool is_of_own_group = status.st_gid == ::getegid() && !restart::has_access_list(stub);
-  if ((mode & S_IWOTH) == 0 && ((mode & S_IWGRP) == 0 || is_of_own_group)) return {};
-  for (const NamedContainer& named : named_by.containers) {
-    const std::string above =
-        restart::real_path(restart::parent_of(restart::parent_of(named.path)));
-    if (above.empty() || above == "/" || path.starts_with(above + "/")) continue;
-    return Error{
-        Cause::usage,
-        argument + " is a stub that other users may write to, and it leads to " + named.path +
-            ", whose directory is not above the stub. If that is the set that you want, name the "
-            "container"};
-  }
-  return {};
 }
 
 /// Opens the containers that one argument names. If this user trusts some of them

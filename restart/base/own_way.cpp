@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <vector>
 
 #include "restart/base/path_names.hpp"
+#include "restart/base/replacers.hpp"
 #include "restart/base/trust.hpp"
 
 namespace mcr::restart {
@@ -48,8 +50,9 @@ bool is_trusted(const struct stat& link, const struct stat& directory) {
 using LinkRule = bool(const struct stat& link, const struct stat& directory);
 
 /// Opens the directory at `path`, which is absolute or begins at the open directory `at`. Follows the links that the rule
-/// allows.
-Result<File> open_by(File at, const std::string& path, LinkRule& may_follow) {
+/// allows, and adds their directories to `followed`.
+Result<File> open_by(File at, const std::string& path, LinkRule& may_follow,
+                     std::vector<File>* followed = nullptr) {
   if (path.starts_with('/') || !at.is_open())
     at = MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
   std::string rest = path;
@@ -72,6 +75,8 @@ Result<File> open_by(File at, const std::string& path, LinkRule& may_follow) {
     if (!may_follow(status, MCR_TRY(at.status())) || ++links > most_links)
       return refused_link(path);
     const std::string target = MCR_TRY(link_target(next));
+    if (followed != nullptr)
+      followed->push_back(MCR_TRY(File::open(at.descriptor(), ".", O_PATH | O_DIRECTORY)));
     if (target.starts_with('/')) at = MCR_TRY(File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
     rest = target + "/" + rest;
   }
@@ -86,22 +91,44 @@ Result<File> open_by_trusted_way(const std::string& path) {
   return open_by(File(), path, is_trusted);
 }
 
-Result<WayEnd> follow_trusted_links(const File& start, const std::string& name) {
+namespace {
+
+Result<WayEnd> follow(const File& start, const std::string& name, std::vector<File>* followed) {
   File home = MCR_TRY(File::open(start.descriptor(), ".", O_PATH | O_DIRECTORY));
   std::string at = without_end_slashes(name);
   for (int links = 0; links < most_links; ++links) {
     if (!is_plain_path(name_of(at)))
-      return WayEnd{MCR_TRY(open_by(std::move(home), at, is_trusted)), "."};
-    home = MCR_TRY(open_by(std::move(home), parent_of(at), is_trusted));
+      return WayEnd{MCR_TRY(open_by(std::move(home), at, is_trusted, followed)), "."};
+    home = MCR_TRY(open_by(std::move(home), parent_of(at), is_trusted, followed));
     auto file = File::open(home.descriptor(), name_of(at), O_PATH | O_NOFOLLOW);
     if (!file && file.error().system_error != ENOENT) return file.error();
     struct stat status {};
     if (file) status = MCR_TRY(file->status());
     if (!file || !S_ISLNK(status.st_mode)) return WayEnd{std::move(home), name_of(at)};
     if (!is_trusted(status, MCR_TRY(home.status()))) break;
+    if (followed != nullptr)
+      followed->push_back(MCR_TRY(File::open(home.descriptor(), ".", O_PATH | O_DIRECTORY)));
     at = without_end_slashes(MCR_TRY(link_target(*file)));
   }
   return refused_link(name);
+}
+
+}  // namespace
+
+Result<WayEnd> follow_trusted_links(const File& start, const std::string& name) {
+  return follow(start, name, nullptr);
+}
+
+Result<WayEnd> follow_links_trusted_as_their_end(const File& start, const std::string& name) {
+  std::vector<File> followed;
+  WayEnd end = MCR_TRY(follow(start, name, &followed));
+  for (const File& directory : followed) {
+    const auto trusted = may_trust(directory, end.directory, ::geteuid());
+    // EACCES: this user may not look at a directory above, so it is not known who may write there.
+    if (!trusted && trusted.error().system_error != EACCES) return trusted.error();
+    if (!trusted || !*trusted) return refused_link(name);
+  }
+  return end;
 }
 
 bool leads_by_trusted_links(const std::string& name, const FileIdentity& directory,

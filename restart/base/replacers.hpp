@@ -20,6 +20,9 @@ class Replacers {
   /// Looks at `directory` and those above it, up to and with the directory `top`. They may have been opened by O_PATH.
   static Result<Replacers> in(const File& directory, uid_t owner, Kind kind, FileIdentity top);
 
+  [[nodiscard]] bool is_nobody() const {
+    return users_.empty() && groups_.empty() && !is_everybody_;
+  }
   /// True if each of these users is one of `others`.
   [[nodiscard]] bool are_among(const Replacers& others) const;
 

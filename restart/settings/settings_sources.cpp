@@ -14,6 +14,7 @@
 
 #include "restart/base/file.hpp"
 #include "restart/base/own_way.hpp"
+#include "restart/base/replacers.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/settings/configuration.hpp"
@@ -38,14 +39,14 @@ class CheckpointDirectory {
  public:
   explicit CheckpointDirectory(const std::string& path)
       : path_(path), directory_(File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY)) {
-    consider(directory_);
+    if (directory_) consider(*directory_);
   }
 
   [[nodiscard]] std::string file() const { return path_ + "/mcr.conf"; }
   /// True if only this user, root and the directory's group decide which file is called mcr.conf. In
   /// any other directory a name proves nothing, because other users can move this user's files there.
   [[nodiscard]] bool is_ours() const { return is_ours_; }
-  /// True if other users may write to the directory, or could put a file there.
+  /// True if other users may write to the directory, could put a file there, or may exchange the directory.
   [[nodiscard]] bool may_hold_others() const { return may_hold_others_; }
   /// True if other users may move this user's files into the directory, but not replace them there.
   [[nodiscard]] bool is_sticky() const { return is_sticky_; }
@@ -87,19 +88,27 @@ class CheckpointDirectory {
               " is a symbolic link and is ignored, because other users may have put it there, "
               "or another one on the way to its target: replace it by a copy"};
     if (!end) return end.error();
-    consider(end->directory.status());
+    consider(end->directory);
     return open_in(end->directory, end->name);
   }
 
-  void consider(const Result<File>& directory) {
-    consider(directory ? directory->status() : Result<struct stat>(directory.error()));
-  }
-  void consider(const Result<struct stat>& status) {
+  void consider(const File& directory) {
+    const auto status = directory.status();
     const bool is_own_directory = status && is_own(status->st_uid);
     const bool others_write = !is_own_directory || others_may_write(*status);
     is_ours_ = is_ours_ && is_own_directory && (status->st_mode & S_IWOTH) == 0;
-    may_hold_others_ = may_hold_others_ || others_write;
-    is_sticky_ = is_sticky_ || (status && others_write && (status->st_mode & S_ISVTX) != 0);
+    may_hold_others_ = may_hold_others_ || others_write || others_may_exchange(directory);
+    is_sticky_ = is_sticky_ || (others_write && status && (status->st_mode & S_ISVTX) != 0);
+  }
+
+  /// Another directory of this user's may have got the name: with his copy of a file of theirs.
+  static bool others_may_exchange(const File& directory) {
+    const auto root = File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+    const auto status = root ? root->status() : Result<struct stat>(root.error());
+    if (!status) return true;
+    const auto others =
+        Replacers::in(directory, ::geteuid(), Replacers::Kind::certain, FileIdentity(*status));
+    return !others || !others->is_nobody();
   }
 
   std::string path_;

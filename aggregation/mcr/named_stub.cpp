@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/mcr/named_stub.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "aggregation/commit/held_containers.hpp"
+#include "restart/base/own_way.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/replacers.hpp"
+#include "restart/base/trust.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+/// Returns where the stub lies that was read at `argument`. An error if the argument does not lead to it any more, or leads
+/// to it by a symbolic link that other users may have put or moved there.
+Result<restart::WayEnd> place_of_stub(const std::string& argument, const restart::File& stub) {
+  const restart::File start = MCR_TRY(restart::File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
+  auto end = restart::follow_links_trusted_as_their_end(start, argument);
+  if (!end && end.error().system_error == ELOOP)
+    return Error{Cause::usage,
+                 argument +
+                     " leads to a file of a set through a symbolic link that other users may "
+                     "have put there. Nothing was unpacked. If that is the set that you want, "
+                     "name " +
+                     restart::present_path(stub)};
+  if (!end || !restart::is_still_named(stub, end->directory.descriptor(), end->name))
+    return replaced_meanwhile(argument);
+  return end;
+}
+
+/// True if only this user and root may write to the file.
+bool is_ours_to_write(const restart::File& file, const struct stat& status) {
+  const bool is_of_own_group = status.st_gid == ::getegid() && !restart::has_access_list(file);
+  return (status.st_mode & S_IWOTH) == 0 && ((status.st_mode & S_IWGRP) == 0 || is_of_own_group);
+}
+
+/// True if whoever perhaps may give another stub of this user's the name that was given could write to the directory of the
+/// container, too.
+bool may_trust_name(const restart::WayEnd& stub, const std::string& container) {
+  const auto directory = restart::File::open(
+      AT_FDCWD, restart::real_path(restart::parent_of(container)), O_PATH | O_DIRECTORY);
+  const auto trusted = directory ? restart::may_trust(stub.directory, *directory, ::geteuid())
+                                 : Result<bool>(directory.error());
+  return trusted && *trusted;
+}
+
+}  // namespace
+
+Result<void> check_stub(const std::string& argument, const NamedByArgument& named_by) {
+  const restart::File& stub = named_by.stub;
+  if (!stub.is_open()) return {};
+  const restart::WayEnd end = MCR_TRY(place_of_stub(argument, stub));
+  const std::string path = in_directory(restart::present_path(end.directory), end.name);
+  const bool is_ours = is_ours_to_write(stub, MCR_TRY(stub.status()));
+  for (const NamedContainer& named : named_by.containers) {
+    const std::string above =
+        restart::real_path(restart::parent_of(restart::parent_of(named.path)));
+    if (above.empty() || above == "/" || path.starts_with(above + "/")) continue;
+    if (is_ours && may_trust_name(end, named.path)) continue;
+    return Error{Cause::usage,
+                 argument +
+                     " is a stub that other users may write to or exchange, and it leads to " +
+                     named.path +
+                     ", whose directory is not above the stub. If that is the set that you want, "
+                     "name the container"};
+  }
+  return {};
+}
+
+}  // namespace mcr::aggregation

@@ -25,6 +25,7 @@
 #include "restart/base/counted.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/own_way.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/sets/stub_links.hpp"
@@ -157,6 +158,18 @@ void print_removal(const Removal& removal, const GcWords& words, bool json) {
   }
 }
 
+/// An error if other users may have put, or moved there, a link on the way to the directory: another run would lose its
+/// containers.
+Result<void> check_way_to(const std::string& directory) {
+  const restart::File start = MCR_TRY(restart::File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
+  const auto end = restart::follow_links_trusted_as_their_end(start, directory);
+  if (end || end.error().system_error != ELOOP) return {};
+  return Error{Cause::usage, directory +
+                                 " leads through a symbolic link that other users may have put "
+                                 "there. Nothing was removed. If you want that directory, name " +
+                                 restart::real_path(directory)};
+}
+
 }  // namespace
 
 RunCommand declare_gc(CLI::App& app) {
@@ -172,6 +185,10 @@ RunCommand declare_gc(CLI::App& app) {
       "moved elsewhere: check the list before you use --remove. A copy of a\nstub elsewhere keeps "
       "nothing.\nExit codes: 0 done, 1 a container could not be removed; 2 as for every command.");
   return [words](const CommonOptions& common) {
+    if (words->remove) {
+      if (const auto way = check_way_to(words->directory); !way)
+        return print_error(common, "gc", way.error());
+    }
     const auto found = sets_by_directory(words->directory, "gc");
     if (!found) return print_error(common, "gc", found.error());
     Removal removal;

@@ -91,38 +91,30 @@ Result<File> open_by_trusted_way(const std::string& path) {
   return open_by(File(), path, is_trusted);
 }
 
-namespace {
-
-Result<WayEnd> follow(const File& start, const std::string& name, std::vector<File>* followed) {
+Result<WayEnd> follow_trusted_links(const File& start, const std::string& name) {
   File home = MCR_TRY(File::open(start.descriptor(), ".", O_PATH | O_DIRECTORY));
   std::string at = without_end_slashes(name);
+  std::vector<File> followed;
   for (int links = 0; links < most_links; ++links) {
-    if (!is_plain_path(name_of(at)))
-      return WayEnd{MCR_TRY(open_by(std::move(home), at, is_trusted, followed)), "."};
-    home = MCR_TRY(open_by(std::move(home), parent_of(at), is_trusted, followed));
+    const bool is_plain = is_plain_path(name_of(at));
+    home = MCR_TRY(open_by(std::move(home), is_plain ? parent_of(at) : at, is_trusted, &followed));
+    if (!is_plain) return WayEnd{std::move(home), ".", std::move(followed)};
     auto file = File::open(home.descriptor(), name_of(at), O_PATH | O_NOFOLLOW);
     if (!file && file.error().system_error != ENOENT) return file.error();
     struct stat status {};
     if (file) status = MCR_TRY(file->status());
-    if (!file || !S_ISLNK(status.st_mode)) return WayEnd{std::move(home), name_of(at)};
+    if (!file || !S_ISLNK(status.st_mode))
+      return WayEnd{std::move(home), name_of(at), std::move(followed)};
     if (!is_trusted(status, MCR_TRY(home.status()))) break;
-    if (followed != nullptr)
-      followed->push_back(MCR_TRY(File::open(home.descriptor(), ".", O_PATH | O_DIRECTORY)));
+    followed.push_back(MCR_TRY(File::open(home.descriptor(), ".", O_PATH | O_DIRECTORY)));
     at = without_end_slashes(MCR_TRY(link_target(*file)));
   }
   return refused_link(name);
 }
 
-}  // namespace
-
-Result<WayEnd> follow_trusted_links(const File& start, const std::string& name) {
-  return follow(start, name, nullptr);
-}
-
 Result<WayEnd> follow_links_trusted_as_their_end(const File& start, const std::string& name) {
-  std::vector<File> followed;
-  WayEnd end = MCR_TRY(follow(start, name, &followed));
-  for (const File& directory : followed) {
+  WayEnd end = MCR_TRY(follow_trusted_links(start, name));
+  for (const File& directory : end.links) {
     const auto trusted = may_trust(directory, end.directory, ::geteuid());
     // EACCES: this user may not look at a directory above, so it is not known who may write there.
     if (!trusted && trusted.error().system_error != EACCES) return trusted.error();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "restart/base/file.hpp"
 #include "restart/base/file_identity.hpp"
@@ -22,6 +23,7 @@ Result<File> open_by_trusted_way(const std::string& path);
 struct WayEnd {
   File directory;
   std::string name;
+  std::vector<File> links;  ///< the directories in which the links lie that were followed
 };
 /// Follows a name, which is absolute or begins in the open directory `start`, by links that no other user can have put
 /// or moved there: each is this user's or root's, and lies in a directory to which only this user and root may write.

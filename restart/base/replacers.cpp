@@ -9,6 +9,7 @@
 
 #include "restart/base/access_list.hpp"
 #include "restart/base/closed_directories.hpp"
+#include "restart/base/mapped_ids.hpp"
 #include "restart/base/trust.hpp"
 
 namespace mcr::restart {
@@ -72,6 +73,24 @@ bool Replacers::are_among(const Replacers& others) const {
   };
   if (others.is_everybody_) return true;
   return !is_everybody_ && are_in(users_, others.users_) && are_in(groups_, others.groups_);
+}
+
+Result<bool> others_may_rename(const File& directory, uid_t owner) {
+  bool found = false;
+  File at = MCR_TRY(File::open(directory.descriptor(), ".", O_PATH | O_DIRECTORY));
+  for (std::size_t level = 0; level < most_levels; ++level) {
+    const FileIdentity below(MCR_TRY(at.status()));
+    at = MCR_TRY(File::open(at.descriptor(), "..", O_PATH | O_DIRECTORY));
+    const struct stat status = MCR_TRY(at.status());
+    if (FileIdentity(status) == below) return found;  // the root
+    const bool lets_nobody_in =
+        (status.st_mode & (S_IXGRP | S_IXOTH)) == 0 && access_list_of(at).empty();
+    if (lets_nobody_in) found = false;
+    if (!is_believed(status.st_uid, owner) && !is_unmapped_user(status.st_uid)) found = true;
+    if (!lets_nobody_in && others_may_write(status) && !others_may_only_add(status)) found = true;
+  }
+  errno = ELOOP;
+  return system_error("cannot look at all directories above", directory.name());
 }
 
 Result<bool> may_trust(const File& there, const File& here, uid_t owner) {

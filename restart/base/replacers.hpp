@@ -20,9 +20,6 @@ class Replacers {
   /// Looks at `directory` and those above it, up to and with the directory `top`. They may have been opened by O_PATH.
   static Result<Replacers> in(const File& directory, uid_t owner, Kind kind, FileIdentity top);
 
-  [[nodiscard]] bool is_nobody() const {
-    return users_.empty() && groups_.empty() && !is_everybody_;
-  }
   /// True if each of these users is one of `others`.
   [[nodiscard]] bool are_among(const Replacers& others) const;
 
@@ -35,6 +32,11 @@ class Replacers {
   std::set<std::pair<gid_t, Bytes>> groups_;
   bool is_everybody_ = false;
 };
+
+/// True if users other than the owner and root perhaps may give another directory the name of this one: they may write to a
+/// directory above it, or own one, and every directory above that lets somebody else in. In a user namespace, an owner
+/// who is not mapped does not count: it is mostly root.
+Result<bool> others_may_rename(const File& directory, uid_t owner);
 
 /// True if each user who perhaps may put files into `there` could certainly replace the owner's files in `here`, too. What
 /// users may do in a directory above both makes no difference.

@@ -88,6 +88,7 @@ class CheckpointDirectory {
               " is a symbolic link and is ignored, because other users may have put it there, "
               "or another one on the way to its target: replace it by a copy"};
     if (!end) return end.error();
+    for (const File& directory : end->links) consider(directory);
     consider(end->directory);
     return open_in(end->directory, end->name);
   }
@@ -97,18 +98,9 @@ class CheckpointDirectory {
     const bool is_own_directory = status && is_own(status->st_uid);
     const bool others_write = !is_own_directory || others_may_write(*status);
     is_ours_ = is_ours_ && is_own_directory && (status->st_mode & S_IWOTH) == 0;
-    may_hold_others_ = may_hold_others_ || others_write || others_may_exchange(directory);
+    may_hold_others_ = may_hold_others_ || others_write ||
+                       others_may_rename(directory, ::geteuid()).value_or(true);
     is_sticky_ = is_sticky_ || (others_write && status && (status->st_mode & S_ISVTX) != 0);
-  }
-
-  /// Another directory of this user's may have got the name: with his copy of a file of theirs.
-  static bool others_may_exchange(const File& directory) {
-    const auto root = File::open(AT_FDCWD, "/", O_PATH | O_DIRECTORY);
-    const auto status = root ? root->status() : Result<struct stat>(root.error());
-    if (!status) return true;
-    const auto others =
-        Replacers::in(directory, ::geteuid(), Replacers::Kind::certain, FileIdentity(*status));
-    return !others || !others->is_nobody();
   }
 
   std::string path_;

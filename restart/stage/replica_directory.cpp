@@ -57,7 +57,7 @@ Result<ReplicaDirectory> ReplicaDirectory::make(const std::string& stage) {
 Result<std::optional<ReplicaDirectory>> ReplicaDirectory::find(const std::string& stage) {
   const std::string path = stage + "/" + directory_name;
   auto opened = open_directory(AT_FDCWD, stage);
-  if (opened) MCR_TRY(check_private(*opened, stage));
+  if (opened) MCR_TRY(check_stage(*opened, stage));
   auto directory =
       opened ? open_directory(opened->descriptor(), directory_name) : std::move(opened);
   if (!directory && directory.error().system_error == ENOENT)

@@ -62,7 +62,7 @@ Result<std::optional<File>> lock_place_of(const File& stage, const std::string& 
 
 Result<File> connect_to_resident(const std::string& stage, const ResidentAddress& where) {
   const File directory = MCR_TRY(stage_files::open_directory(AT_FDCWD, stage));
-  MCR_TRY(stage_files::check_private(directory, stage));
+  MCR_TRY(stage_files::check_stage(directory, stage));
   return connect_socket_in(directory.descriptor(), socket_name(where));
 }
 

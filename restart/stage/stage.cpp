@@ -94,7 +94,7 @@ Result<LaunchDirectory> LaunchDirectory::open(const std::string& path) {
   }
   const std::string stage = path.substr(0, slash);
   const File parent = MCR_TRY(open_directory(AT_FDCWD, stage));
-  MCR_TRY(check_private(parent, stage));
+  MCR_TRY(check_stage(parent, stage));
   File directory = MCR_TRY(open_directory(parent.descriptor(), path.substr(slash + 1)));
   MCR_TRY(check_private(directory, path));
   return LaunchDirectory(path, std::move(directory));
@@ -104,7 +104,7 @@ Result<LaunchDirectory> LaunchDirectory::open_in(const std::string& stage,
                                                  const std::string& path) {
   const auto is_in_stage = [&]() -> Result<bool> {
     const File own = MCR_TRY(open_directory(AT_FDCWD, stage));
-    MCR_TRY(check_private(own, stage));
+    MCR_TRY(check_stage(own, stage));
     const File parent = MCR_TRY(open_directory(AT_FDCWD, parent_of(path)));
     return FileIdentity(MCR_TRY(own.status())) == FileIdentity(MCR_TRY(parent.status()));
   };
@@ -148,7 +148,7 @@ Result<std::vector<std::string>> launch_directories(const std::string& stage) {
     if (opened.error().system_error == ENOENT) return std::vector<std::string>{};
     return opened.error();
   }
-  MCR_TRY(check_private(*opened, stage));
+  MCR_TRY(check_stage(*opened, stage));
   std::vector<std::string> paths;
   for (const std::string& name : MCR_TRY(list_directory(opened->descriptor(), "."))) {
     struct stat status {};

@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "restart/base/name_text.hpp"
+#include "restart/base/replacers.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/leader_files.hpp"
 
@@ -112,6 +113,15 @@ Result<void> check_private(const File& directory, const std::string& name) {
   return {};
 }
 
+Result<void> check_stage(const File& directory, const std::string& name) {
+  MCR_TRY(check_private(directory, name));
+  if (!MCR_TRY(others_may_rename(directory, ::geteuid()))) return {};
+  return Error{Cause::usage, "the stage " + name +
+                                 " lies where other users may exchange it for another directory; "
+                                 "name a directory with stage=DIRECTORY that lies in none to which "
+                                 "others may write (or in a sticky one, such as /dev/shm)"};
+}
+
 namespace {
 
 /// Gives a new directory mode 0700 if the umask reduced its mode. If other users may write to
@@ -172,7 +182,7 @@ Result<File> open_directory(int parent, const std::string& name) {
 Result<File> open_stage(const std::string& stage) {
   MCR_TRY(make_directory(AT_FDCWD, stage, stage));
   File opened = MCR_TRY(open_directory(AT_FDCWD, stage));
-  MCR_TRY(check_private(opened, stage));
+  MCR_TRY(check_stage(opened, stage));
   return opened;
 }
 

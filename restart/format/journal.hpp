@@ -83,7 +83,7 @@ struct PartPublish {
   std::uint64_t size = 0;
   std::uint64_t publish_ns = 0;
   bool provisional = false;
-  bool durable = false;              ///< close=durable: the writer waits for this part
+  bool durable = false;              ///< the writer waits for this part (close=durable, close=replicated)
   std::optional<NativeFile> native;  ///< the bytes are in this file, not in the stage
   /// Storage refused the part's stub at the close: the path still shows this file.
   std::optional<OlderFile> shows_older;

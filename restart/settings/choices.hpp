@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "restart/base/log.hpp"
 #include "restart/settings/settings.hpp"
@@ -16,10 +17,12 @@ inline Mix mix_of(const Settings& settings) {
   return word == "refuse" ? Mix::refuse : word == "native" ? Mix::native : Mix::previous;
 }
 
-/// When a close returns: once the part is in the stage, or once it is in storage.
-enum class Close : std::uint8_t { staged, durable };
+/// When a close returns: once the part is in the stage, once another node keeps it too, or once it is in storage.
+enum class Close : std::uint8_t { staged, replicated, durable };
 inline Close close_of(const Settings& settings) {
-  return settings.text("close") == "durable" ? Close::durable : Close::staged;
+  const std::string_view close = settings.text("close");
+  if (close == "replicated") return Close::replicated;
+  return close == "durable" ? Close::durable : Close::staged;
 }
 
 /// How files that are appended to are treated.

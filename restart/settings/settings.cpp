@@ -41,8 +41,9 @@ constexpr std::array table = std::to_array<SettingRow>({
      "The command with which `mcr run` starts mcr-team, for replicas=1; NODES stands for the "
      "number of nodes. auto: "
      "the mpiexec of the MPI with which mcr was built."},
-    {"close", "staged", choice, "staged|durable",
-     "When the close of a file returns. staged: once the part is in the stage. durable: once the "
+    {"close", "staged", choice, "staged|replicated|durable",
+     "When the close of a file returns. staged: once the part is in the stage. replicated: once "
+     "another node keeps it too, in a replica (replicas=1), or it is on storage. durable: once the "
      "part is on storage."},
     {"durable_every", "off", count, "off|COUNT",
      "COUNT: each COUNT-th file that a rank closes of one name pattern is closed as with "

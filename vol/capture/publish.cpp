@@ -80,7 +80,7 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
   record.size = part.size;
   record.publish_ns = realtime_ns();
   record.provisional = provisional;
-  record.durable = part.durable;
+  record.durable = part.close != restart::Close::staged;
   record.stub_is_placed = part.has_stub;
   return record;
 }

@@ -129,9 +129,10 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   const auto old = plan.place.status ? stub_in(part.at_path) : std::optional<restart::Stub>();
   part.begin = begin_part(plan, status, old);
   if (old) restart::mark_rewritten(plan.stage->directory, part.at_path, *old);
-  part.durable = restart::close_of(*plan.settings) == restart::Close::durable ||
-                 Process::get().is_durable_turn(restart::pattern_of(plan.masked_names.front()),
-                                                *plan.settings);
+  part.close = restart::close_of(*plan.settings);
+  if (Process::get().is_durable_turn(restart::pattern_of(plan.masked_names.front()),
+                                     *plan.settings))
+    part.close = restart::Close::durable;
   // A lack of memory must fail the create, not a later write.
   part.image.reserve(restart::max_content_bytes);
   plan.stage->has_created = true;
@@ -331,20 +332,27 @@ Result<void> StagedFile::finish() {
     const auto done = publish(part_);
     if (done) {
       leave_table();
-      if (!part_.durable) return {};
+      if (part_.close == restart::Close::staged) return {};
       unlock_published(part_);  // so that the leader can read the part
-      if (!wait_until_durable(*part_.stage, part_.begin.part)) {
-        warn_once_in_job(part_.stage->launcher, "not in storage within exit_wait=",
-                         part_.begin.path +
-                             " did not reach storage within exit_wait=. The data is safe "
-                             "if processes die, but not if the node dies, and the "
-                             "leader goes on writing it");
-      }
+      wait_until_safe();
       return {};
     }
     MCR_TRY(spill(why_refused(done.error()), done.error().message.c_str()));
   }
   return finish_native();
+}
+
+void StagedFile::wait_until_safe() {
+  const bool is_durable = part_.close == restart::Close::durable;
+  const char* const goal = is_durable ? "storage" : "another node or storage";
+  if (is_durable ? wait_until_durable(*part_.stage, part_.begin.part)
+                 : wait_until_replicated(*part_.stage, part_.begin.part))
+    return;
+  warn_once_in_job(part_.stage->launcher, "not in storage within exit_wait=",
+                   part_.begin.path + " did not reach " + goal +
+                       " within exit_wait=. The data is safe "
+                       "if processes die, but not if the node dies, and the "
+                       "leader goes on writing it");
 }
 
 // True in a fork's child whose parent began the part and still lives: the parent publishes it.

@@ -11,6 +11,7 @@
 #include "restart/format/journal.hpp"
 #include "restart/format/part_source.hpp"
 #include "restart/format/stub.hpp"
+#include "restart/settings/choices.hpp"
 #include "vol/capture/backend.hpp"
 #include "vol/capture/capture_plan.hpp"
 #include "vol/capture/native_backend.hpp"
@@ -37,7 +38,7 @@ struct StagedPart {
   bool has_stub = false;       ///< the part's own stub lies at the path
   bool published = false;      ///< by a final publish, not a provisional one
   bool journal_rests = false;  ///< the journal exists, but was closed when the part went native
-  bool durable = false;
+  restart::Close close = restart::Close::staged;  ///< for what the close waits
 
   [[nodiscard]] bool is_begun() const { return journal.is_open(); }
 };
@@ -98,7 +99,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
     return native_ ? native_->descriptor() : part_.at_path.descriptor();
   }
   [[nodiscard]] FileIdentity identity() const { return part_.identity; }
-  void require_durable() { part_.durable = true; }
+  void require_durable() { part_.close = restart::Close::durable; }
 
  private:
   explicit StagedFile(StagedPart part) : part_(std::move(part)) {}
@@ -118,6 +119,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   void move_in_table(FileIdentity identity);
   Result<void> begin_in_stage();
   Result<void> write_somewhere(std::uint64_t offset, ByteSpan data);
+  void wait_until_safe();
   [[nodiscard]] bool is_inherited_from_living() const;
   // staged_spill.cpp
   Result<void> copy_to(const restart::File& target);

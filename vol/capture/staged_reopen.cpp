@@ -198,7 +198,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   part.stage = MCR_TRY(process.job_stage(*part.settings, launcher));
   ensure_leader(*part.stage, LeaderLook::seldom);
   part.identity = FileIdentity(status);
-  part.durable = restart::close_of(*part.settings) == restart::Close::durable;
+  part.close = restart::close_of(*part.settings);
   if (!is_handed_on(stub, launcher, place.path, status) ||
       !MCR_TRY(withdraw(stub, place.path, at_path, part)))
     MCR_TRY(amend(stub, place, at_path, part));

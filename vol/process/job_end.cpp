@@ -7,6 +7,7 @@
 
 #include "restart/base/counted.hpp"
 #include "restart/base/lock.hpp"
+#include "restart/stage/replicated_parts.hpp"
 #include "restart/stage/resident_socket.hpp"
 #include "vol/process/growing_pause.hpp"
 #include "vol/process/info_string.hpp"
@@ -71,6 +72,14 @@ bool wait_until_durable(JobStage& stage, const restart::PartId& part) {
   ensure_leader(stage, LeaderLook::now);
   return wait_until(stage, stage.exit_wait_ms,
                     [&] { return !stage.directory.is_in(State::published, part); });
+}
+
+bool wait_until_replicated(JobStage& stage, const restart::PartId& part) {
+  ensure_leader(stage, LeaderLook::now);
+  restart::ReplicatedParts replicated(stage.directory.path());
+  return wait_until(stage, stage.exit_wait_ms, [&] {
+    return !stage.directory.is_in(State::published, part) || replicated.has(part);
+  });
 }
 
 restart::NativeCounts end_job(JobStage& stage, int exit_status, const WaitedTime& waited,

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which parts of a launch another node keeps, too (close=replicated).
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "restart/base/part_id.hpp"
+#include "restart/stage/replica_directory.hpp"
+
+namespace mcr::restart {
+
+class ReplicatedParts {
+ public:
+  /// `launch_directory`: its path. A stage without replicas has none of its parts on another node.
+  explicit ReplicatedParts(const std::string& launch_directory);
+
+  /// True if another node of the job holds a replica with this part. Reads each replica's tail once.
+  [[nodiscard]] bool has(const PartId& part);
+
+ private:
+  void read_new(const ReplicaDirectory& place);
+
+  std::string launch_directory_;
+  std::set<std::uint64_t> read_;  ///< inodes of replicas
+  std::set<PartId> parts_;
+};
+
+}  // namespace mcr::restart

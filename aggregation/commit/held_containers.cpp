@@ -29,7 +29,7 @@ Error cannot_open(const std::string& path, int number) {
 /// Opens the file to which `name` leads by links that no other user can have put there. ELOOP: another link.
 Result<File> open_by_trusted_links(const File& home, const std::string& name,
                                    const std::string& path, int flags) {
-  const auto end = restart::follow_links_trusted_as_their_end(home, name);
+  const auto end = restart::follow_links_no_weaker_than_target(home, name);
   if (!end) return cannot_open(path, end.error().system_error);
   auto file = File::open(end->directory.descriptor(), end->name, flags | O_NOFOLLOW);
   return file ? std::move(file) : cannot_open(path, file.error().system_error);

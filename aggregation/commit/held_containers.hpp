@@ -33,7 +33,7 @@ struct ContainersPlace {
 
 /// Which links a command follows if a link lies in place of the directory itself.
 enum class LinksToContainers : std::uint8_t {
-  trusted,  ///< those that no other user can have put there (restart::follow_links_trusted_as_their_end())
+  trusted,  ///< those that no other user can have put there (restart::follow_links_no_weaker_than_target())
   any,  ///< all, because the user named the directory; `base` is then the one above the link's target
 };
 

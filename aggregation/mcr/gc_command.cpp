@@ -158,16 +158,30 @@ void print_removal(const Removal& removal, const GcWords& words, bool json) {
   }
 }
 
-/// An error if other users may have put, or moved there, a link on the way to the directory: another run would lose its
-/// containers.
-Result<void> check_way_to(const std::string& directory) {
+/// Returns which directory the path leads to; nothing if there is none. Fails if the way leads through a symbolic link that
+/// other users may have made or renamed: `gc` would then remove the containers of another run.
+Result<std::optional<FileIdentity>> end_of_trusted_way(const std::string& directory) {
   const restart::File start = MCR_TRY(restart::File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
-  const auto end = restart::follow_links_trusted_as_their_end(start, directory);
-  if (end || end.error().system_error != ELOOP) return {};
-  return Error{Cause::usage, directory +
-                                 " leads through a symbolic link that other users may have put "
-                                 "there. Nothing was removed. If you want that directory, name " +
-                                 restart::real_path(directory)};
+  const auto end = restart::follow_links_no_weaker_than_target(start, directory);
+  if (!end && end.error().system_error == ELOOP)
+    return Error{Cause::usage, directory +
+                                   " leads through a symbolic link that other users may have put "
+                                   "there. Nothing was removed. If you want that directory, name " +
+                                   restart::real_path(directory)};
+  if (!end) return std::optional<FileIdentity>();
+  const auto found =
+      restart::File::open(end->directory.descriptor(), end->name, O_PATH | O_NOFOLLOW);
+  if (!found) return std::optional<FileIdentity>();
+  return std::optional(FileIdentity(MCR_TRY(found->status())));
+}
+
+/// Fails if the sets were found in another directory than this one, because the path leads elsewhere by now.
+Result<void> check_found(const std::vector<SetsIn>& found,
+                         const std::optional<FileIdentity>& directory, const std::string& path) {
+  for (const SetsIn& here : found) {
+    if (here.top_identity && here.top_identity != directory) return replaced_meanwhile(path);
+  }
+  return {};
 }
 
 }  // namespace
@@ -185,12 +199,13 @@ RunCommand declare_gc(CLI::App& app) {
       "moved elsewhere: check the list before you use --remove. A copy of a\nstub elsewhere keeps "
       "nothing.\nExit codes: 0 done, 1 a container could not be removed; 2 as for every command.");
   return [words](const CommonOptions& common) {
-    if (words->remove) {
-      if (const auto way = check_way_to(words->directory); !way)
-        return print_error(common, "gc", way.error());
-    }
+    const auto directory = words->remove ? end_of_trusted_way(words->directory)
+                                         : Result<std::optional<FileIdentity>>(std::nullopt);
+    if (!directory) return print_error(common, "gc", directory.error());
     const auto found = sets_by_directory(words->directory, "gc");
     if (!found) return print_error(common, "gc", found.error());
+    if (const auto same = check_found(*found, *directory, words->directory); words->remove && !same)
+      return print_error(common, "gc", same.error());
     Removal removal;
     StubsBelowNamed stubs(words->directory);
     for (const SetsIn& here : *found) {

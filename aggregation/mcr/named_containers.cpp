@@ -209,7 +209,7 @@ bool leads_nowhere_else(const std::string& path) {
   if (::lstat(path.c_str(), &status) != 0) return false;
   if (!S_ISLNK(status.st_mode)) return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
   const auto home = File::open(AT_FDCWD, restart::parent_of(path), O_PATH | O_DIRECTORY);
-  return home && restart::follow_links_trusted_as_their_end(*home, restart::name_of(path));
+  return home && restart::follow_links_no_weaker_than_target(*home, restart::name_of(path));
 }
 
 bool is_container(const File& file) {

@@ -46,7 +46,7 @@ std::vector<NamedContainer> containers_in(const std::string& directory, const st
 /// Returns the path of a file in a directory; "." is left out.
 std::string in_directory(const std::string& directory, const std::string& name);
 /// True if the path is a regular file, a directory, or a link that no other user can have put there
-/// (restart::follow_links_trusted_as_their_end()). For paths that were found, not for paths that the user gave.
+/// (restart::follow_links_no_weaker_than_target()). For paths that were found, not for paths that the user gave.
 bool leads_nowhere_else(const std::string& path);
 
 }  // namespace mcr::aggregation

@@ -20,7 +20,7 @@ namespace {
 /// to it by a symbolic link that other users may have put or moved there.
 Result<restart::WayEnd> place_of_stub(const std::string& argument, const restart::File& stub) {
   const restart::File start = MCR_TRY(restart::File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
-  auto end = restart::follow_links_trusted_as_their_end(start, argument);
+  auto end = restart::follow_links_no_weaker_than_target(start, argument);
   if (!end && end.error().system_error == ELOOP)
     return Error{Cause::usage,
                  argument +
@@ -33,15 +33,15 @@ Result<restart::WayEnd> place_of_stub(const std::string& argument, const restart
   return end;
 }
 
-/// True if only this user and root may write to the file.
-bool is_ours_to_write(const restart::File& file, const struct stat& status) {
+/// True if nobody may write to the file but its owner and this user's own group.
+bool is_closed_to_writers(const restart::File& file, const struct stat& status) {
   const bool is_of_own_group = status.st_gid == ::getegid() && !restart::has_access_list(file);
   return (status.st_mode & S_IWOTH) == 0 && ((status.st_mode & S_IWGRP) == 0 || is_of_own_group);
 }
 
-/// True if whoever perhaps may give another stub of this user's the name that was given could write to the directory of the
-/// container, too.
-bool may_trust_name(const restart::WayEnd& stub, const std::string& container) {
+/// True if every user who may be able to rename another stub of this user's to the given name could also write to the
+/// container's directory.
+bool do_renamers_reach(const std::string& container, const restart::WayEnd& stub) {
   const auto directory = restart::File::open(
       AT_FDCWD, restart::real_path(restart::parent_of(container)), O_PATH | O_DIRECTORY);
   const auto trusted = directory ? restart::may_trust(stub.directory, *directory, ::geteuid())
@@ -56,15 +56,16 @@ Result<void> check_stub(const std::string& argument, const NamedByArgument& name
   if (!stub.is_open()) return {};
   const restart::WayEnd end = MCR_TRY(place_of_stub(argument, stub));
   const std::string path = in_directory(restart::present_path(end.directory), end.name);
-  const bool is_ours = is_ours_to_write(stub, MCR_TRY(stub.status()));
+  const bool is_closed = is_closed_to_writers(stub, MCR_TRY(stub.status()));
   for (const NamedContainer& named : named_by.containers) {
     const std::string above =
         restart::real_path(restart::parent_of(restart::parent_of(named.path)));
-    if (above.empty() || above == "/" || path.starts_with(above + "/")) continue;
-    if (is_ours && may_trust_name(end, named.path)) continue;
+    if (above.empty()) return replaced_meanwhile(named.path);
+    if (path.starts_with(above == "/" ? above : above + "/")) continue;
+    if (is_closed && do_renamers_reach(named.path, end)) continue;
     return Error{Cause::usage,
                  argument +
-                     " is a stub that other users may write to or exchange, and it leads to " +
+                     " is a stub that other users may write to or replace, and it leads to " +
                      named.path +
                      ", whose directory is not above the stub. If that is the set that you want, "
                      "name the container"};

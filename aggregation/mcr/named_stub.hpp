@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is asked about a stub that the user named, before the files of its whole set are written.
+// Checks a stub that the user named, before the files of its whole set are written.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace mcr::aggregation {
 
 /// An error in two cases. A symbolic link that other users may have put there leads to the stub. Or the stub leads to
-/// containers in no directory above it, and other users may write to the stub or exchange it by another one. In both cases
+/// containers in no directory above it, and other users may write to the stub or replace it. In both cases
 /// they could have files of a closed directory unpacked. Looks at the stub that was read: another file may have taken its
 /// place since.
 Result<void> check_stub(const std::string& argument, const NamedByArgument& named_by);

@@ -112,7 +112,7 @@ Result<WayEnd> follow_trusted_links(const File& start, const std::string& name) 
   return refused_link(name);
 }
 
-Result<WayEnd> follow_links_trusted_as_their_end(const File& start, const std::string& name) {
+Result<WayEnd> follow_links_no_weaker_than_target(const File& start, const std::string& name) {
   WayEnd end = MCR_TRY(follow_trusted_links(start, name));
   for (const File& directory : end.links) {
     const auto trusted = may_trust(directory, end.directory, ::geteuid());

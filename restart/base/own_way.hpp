@@ -32,7 +32,7 @@ Result<WayEnd> follow_trusted_links(const File& start, const std::string& name);
 
 /// As follow_trusted_links(). In addition, whoever perhaps may rename a link's directory, or one above it, must be able
 /// to exchange the files at the end of the way (may_trust() in restart/base/replacers). ELOOP: somebody else may, too.
-Result<WayEnd> follow_links_trusted_as_their_end(const File& start, const std::string& name);
+Result<WayEnd> follow_links_no_weaker_than_target(const File& start, const std::string& name);
 
 /// True if the name of a file leads to the name `last` in `directory`, and no other user can have put or moved a
 /// symbolic link on the way there (follow_trusted_links()). A relative name begins at the working directory.

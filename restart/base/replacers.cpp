@@ -19,6 +19,13 @@ constexpr std::size_t most_levels = 256;
 
 bool has_all(const struct stat& status, mode_t bits) { return (status.st_mode & bits) == bits; }
 
+/// True if, beside the owner, only the group of the owner's number may write: on many systems each user has a group of
+/// his own, and umask 002.
+bool is_writable_to_own_group_only(const File& directory, const struct stat& status, uid_t owner) {
+  return (status.st_mode & S_IWOTH) == 0 && status.st_gid == owner &&
+         access_list_of(directory).empty();
+}
+
 }  // namespace
 
 Result<Replacers> Replacers::in(const File& directory, uid_t owner, Kind kind, FileIdentity top) {
@@ -87,7 +94,9 @@ Result<bool> others_may_rename(const File& directory, uid_t owner) {
         (status.st_mode & (S_IXGRP | S_IXOTH)) == 0 && access_list_of(at).empty();
     if (lets_nobody_in) found = false;
     if (!is_believed(status.st_uid, owner) && !is_unmapped_user(status.st_uid)) found = true;
-    if (!lets_nobody_in && others_may_write(status) && !others_may_only_add(status)) found = true;
+    if (!lets_nobody_in && others_may_write(status) && !others_may_only_add(status) &&
+        !is_writable_to_own_group_only(at, status, owner))
+      found = true;
   }
   errno = ELOOP;
   return system_error("cannot look at all directories above", directory.name());

@@ -33,9 +33,11 @@ class Replacers {
   bool is_everybody_ = false;
 };
 
-/// True if users other than the owner and root perhaps may give another directory the name of this one: they may write to a
-/// directory above it, or own one, and every directory above that lets somebody else in. In a user namespace, an owner
-/// who is not mapped does not count: it is mostly root.
+/// True if a user other than the owner and root may be able to rename this directory, or one above it, and to put another in
+/// its place. Walks up to the root. Directories below one that nobody else may enter do not count: processes that entered
+/// before it was closed are not considered here. The owner's own group does not count if its number is the owner's, because
+/// it then has no other member, as a rule. In a user namespace, an owner who is not mapped does not count: it is mostly root.
+/// closed_directories.hpp has others_may_move(), which looks at one level alone.
 Result<bool> others_may_rename(const File& directory, uid_t owner);
 
 /// True if each user who perhaps may put files into `there` could certainly replace the owner's files in `here`, too. What

@@ -66,7 +66,7 @@ constexpr std::array table = std::to_array<SettingRow>({
      "on: a job whose leaders would be killed with its job step says so at its start, with the "
      "safer command."},
     {"exit_wait", "10 min", duration, "DURATION",
-     "The longest time for which exit=wait or close=durable waits."},
+     "The longest time for which exit=wait, close=durable or close=replicated waits."},
     {"set_wait", "10 s", duration, "DURATION",
      "How long the leader waits for missing parts of a set. The time starts again with each new "
      "part. When it has passed, the leader drains the set without the missing parts."},
@@ -519,7 +519,7 @@ std::string settings_page() {
       "only, and the file is ignored. Settings that reach further than the files there (`stage`, "
       "`trace`, `allow`,\n"
       "`match`, `launch`, `rank`, `ranks`, `node`, `gpu`, `gpu_memory`, `exit`, `exit_wait`, "
-      "`log`, `gc` and "
+      "`log`, `gc`, `team_start` and "
       "`container_dir`) are then left\n"
       "out, and no duration counts as more than 10 min.\n\n"
       "In a sticky directory to which other users may write, `mcr.conf` is ignored with a warning, "

@@ -25,6 +25,9 @@ namespace {
 
 constexpr std::size_t max_configuration_bytes = 64 * 1024;
 constexpr std::string_view variable_prefix = "MCR_";
+constexpr const char* others_may =
+    "other users may write to the file or to its directory, or may rename the directory or one "
+    "above it";
 
 bool is_own(uid_t owner) { return is_believed(owner, ::geteuid()); }
 
@@ -51,8 +54,8 @@ class CheckpointDirectory {
   /// True if other users may move this user's files into the directory, but not replace them there.
   [[nodiscard]] bool is_sticky() const { return is_sticky_; }
 
-  /// Opens the file. An error is the reason why the file is ignored. If the file is a link, the directory of its target
-  /// counts from then on, too.
+  /// Opens the file. An error is the reason why the file is ignored. If the file is a link, the directories of all links on
+  /// the way, and of the target, count from then on, too.
   [[nodiscard]] Result<File> open() {
     if (!directory_) return directory_.error();
     auto opened = open_in(*directory_, "mcr.conf");
@@ -60,9 +63,8 @@ class CheckpointDirectory {
     if (!opened || !may_hold_others_) return opened;
     const struct stat status = MCR_TRY(opened->status());
     if (S_ISREG(status.st_mode) && status.st_nlink > 1)
-      return Error{Cause::usage, file() +
-                                     " has more than one hard link in a directory to which other "
-                                     "users may write, and is ignored: replace it by a copy"};
+      return Error{Cause::usage, file() + " has more than one hard link and is ignored, because " +
+                                     others_may + ": replace it by a copy"};
     return opened;
   }
 
@@ -116,9 +118,9 @@ class CheckpointDirectory {
 bool is_far_reaching(const ConfigurationEntry& entry) {
   // With gc=on, copies in the user's own directories may lose their containers. Directories of containers are closed to
   // other users, and each rank must have the same.
-  constexpr std::array<std::string_view, 15> keys{
-      "stage", "trace",      "allow", "match",     "launch", "rank", "ranks",        "node",
-      "gpu",   "gpu_memory", "exit",  "exit_wait", "log",    "gc",   "container_dir"};
+  constexpr std::array<std::string_view, 16> keys{
+      "stage", "trace",      "allow", "match",     "launch", "rank", "ranks",         "node",
+      "gpu",   "gpu_memory", "exit",  "exit_wait", "log",    "gc",   "container_dir", "team_start"};
   return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
 }
 
@@ -148,13 +150,12 @@ Result<void> set_all_of(Settings& settings, const std::string& path, const File&
     if (writers == Writers::this_user) {
       MCR_TRY(settings.set(entry.key, entry.value, path));
     } else if (is_far_reaching(entry)) {
-      warnings.push_back(path + ": " + entry.key +
-                         " is ignored, because other users may write to the file or to its "
-                         "directory; set it by a variable or in ~/.config/mcr/mcr.conf");
+      warnings.push_back(path + ": " + entry.key + " is ignored, because " + others_may +
+                         "; set it by a variable or in ~/.config/mcr/mcr.conf");
     } else if (is_longer_wait(entry)) {
       warnings.push_back(path + ": " + entry.key + " counts as " + std::string(longest_wait) +
-                         ", because other users may write to the file or to its directory; set it "
-                         "by a variable or in ~/.config/mcr/mcr.conf");
+                         ", because " + others_may +
+                         "; set it by a variable or in ~/.config/mcr/mcr.conf");
       MCR_TRY(settings.set(entry.key, longest_wait, path));
     } else {
       MCR_TRY(settings.set(entry.key, entry.value, path));
@@ -188,10 +189,9 @@ Result<void> load_file(Settings& settings, const std::string& path, const Result
   if (!set_all_of(tried, path, *file, writers, left_out)) {
     // The message may have words of the file, which may be a private one that others have moved there.
     warnings.push_back(
-        path +
-        " has a mistake and is ignored. Its text is not shown, because other users may "
-        "write to the file or to its directory; `mcr config DIR` on a copy in a directory "
-        "of your own shows the mistake");
+        path + " has a mistake and is ignored. Its text is not shown, because " + others_may +
+        "; `mcr config DIR` on a copy in a directory that only you may write to or rename shows "
+        "the mistake");
     return {};
   }
   settings = std::move(tried);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
 #include "restart/format/replica.hpp"
 
 namespace mcr::restart {
@@ -15,21 +16,25 @@ ReplicatedParts::ReplicatedParts(const std::string& launch_directory)
 
 bool ReplicatedParts::has(const PartId& part) {
   // The team may begin after this process.
-  const auto place = ReplicaDirectory::find(parent_of(launch_directory_));
-  if (place && *place) read_new(**place);
+  if (!place_) place_ = ReplicaDirectory::find(parent_of(launch_directory_)).value_or(std::nullopt);
+  if (place_) read_new();
   return parts_.contains(part);
 }
 
-void ReplicatedParts::read_new(const ReplicaDirectory& place) {
-  const auto names = place.list(Box::sent);
+void ReplicatedParts::read_new() {
+  const auto names = place_->list(Box::sent);
   if (!names) return;
   for (const std::string& name : *names) {
     if (!name.starts_with(ReplicaDirectory::replica_name(launch_directory_, ""))) continue;
     // A replica that is gone by now has been written to storage.
-    const auto file = place.open(Box::sent, name);
+    const auto file = place_->open(Box::sent, name);
     const auto status = file ? file->status() : Result<struct stat>(file.error());
-    if (!status || !read_.insert(status->st_ino).second) continue;
+    if (!status) continue;
+    const std::pair<std::uint64_t, std::uint64_t> key(status->st_ino, modified_ns(*status));
+    if (read_.contains(key)) continue;
     const auto replica = read_replica(*file);
+    if (!replica && replica.error().cause != Cause::damaged) continue;
+    read_.insert(key);
     if (!replica) continue;
     for (const Journal& journal : replica->journals) parts_.insert(journal.begin.part);
   }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "restart/base/part_id.hpp"
 #include "restart/stage/replica_directory.hpp"
@@ -20,10 +22,12 @@ class ReplicatedParts {
   [[nodiscard]] bool has(const PartId& part);
 
  private:
-  void read_new(const ReplicaDirectory& place);
+  void read_new();
 
   std::string launch_directory_;
-  std::set<std::uint64_t> read_;  ///< inodes of replicas
+  std::optional<ReplicaDirectory> place_;
+  /// Inodes and times of replicas. A later replica may have the inode of an earlier one.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> read_;
   std::set<PartId> parts_;
 };
 

@@ -115,11 +115,17 @@ Result<void> check_private(const File& directory, const std::string& name) {
 
 Result<void> check_stage(const File& directory, const std::string& name) {
   MCR_TRY(check_private(directory, name));
-  if (!MCR_TRY(others_may_rename(directory, ::geteuid()))) return {};
-  return Error{Cause::usage, "the stage " + name +
-                                 " lies where other users may exchange it for another directory; "
-                                 "name a directory with stage=DIRECTORY that lies in none to which "
-                                 "others may write (or in a sticky one, such as /dev/shm)"};
+  const auto found = others_may_rename(directory, ::geteuid());
+  if (!found)
+    return Error{Cause::usage, "it is not known who may rename the stage " + name + " (" +
+                                   found.error().message +
+                                   "); name another directory with stage=DIRECTORY"};
+  if (!*found) return {};
+  return Error{Cause::usage,
+               "other users may rename the stage " + name +
+                   ", or a directory above it, and put another in its place; name a directory with "
+                   "stage=DIRECTORY above which only you and root may write, or one in a sticky "
+                   "directory such as /dev/shm"};
 }
 
 namespace {

@@ -55,8 +55,8 @@ std::string pool_path(std::uint32_t rank, unsigned slot);
 Result<File> open_stage(const std::string& stage);
 /// Refuses a directory that is not this user's or not closed to other users.
 Result<void> check_private(const File& directory, const std::string& name);
-/// As check_private(), for the stage itself. Also refuses it if others may give another directory its name: links in
-/// that directory would lead anywhere.
+/// As check_private(), for the stage itself. Also refuses it if other users may put another directory in its place, in which
+/// links would lead anywhere.
 Result<void> check_stage(const File& directory, const std::string& name);
 /// An error names `path`.
 Result<void> make_directory(int parent, const std::string& name, const std::string& path);

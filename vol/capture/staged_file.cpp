@@ -334,7 +334,7 @@ Result<void> StagedFile::finish() {
       leave_table();
       if (part_.close == restart::Close::staged) return {};
       unlock_published(part_);  // so that the leader can read the part
-      wait_until_safe();
+      wait_as_asked();
       return {};
     }
     MCR_TRY(spill(why_refused(done.error()), done.error().message.c_str()));
@@ -342,7 +342,7 @@ Result<void> StagedFile::finish() {
   return finish_native();
 }
 
-void StagedFile::wait_until_safe() {
+void StagedFile::wait_as_asked() {
   const bool is_durable = part_.close == restart::Close::durable;
   const char* const goal = is_durable ? "storage" : "another node or storage";
   if (is_durable ? wait_until_durable(*part_.stage, part_.begin.part)

@@ -119,7 +119,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   void move_in_table(FileIdentity identity);
   Result<void> begin_in_stage();
   Result<void> write_somewhere(std::uint64_t offset, ByteSpan data);
-  void wait_until_safe();
+  void wait_as_asked();
   [[nodiscard]] bool is_inherited_from_living() const;
   // staged_spill.cpp
   Result<void> copy_to(const restart::File& target);

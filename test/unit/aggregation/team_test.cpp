@@ -40,7 +40,7 @@ struct Nodes {
 
   explicit Nodes(bool takes_replicas = true)
       : receiver(takes_replicas ? &other : nullptr, self(), 0) {}
-  // A receive that nobody answers would stay.
+  // An unanswered receive would stay posted, and match a message of the next test.
   ~Nodes() { end(); }
   Nodes(const Nodes&) = delete;
   Nodes& operator=(const Nodes&) = delete;
@@ -128,6 +128,9 @@ TEST_CASE(
 TEST_CASE("the end comes after everything that waited to be sent") {
   Nodes nodes;
   nodes.offer("last");
+  CHECK_FALSE(nodes.sender.finish());
+  for (int turn = 0; turn < 100; ++turn) nodes.receiver.go_on();
+  CHECK_FALSE(nodes.receiver.has_ended());
   nodes.end();
   CHECK(nodes.receiver.has_ended());
   CHECK(nodes.held() == "last");

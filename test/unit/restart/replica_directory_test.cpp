@@ -2,7 +2,7 @@
 #include "restart/stage/replica_directory.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "restart/format/replica.hpp"
 #include "restart/stage/replicated_parts.hpp"
@@ -66,15 +66,17 @@ TEST_CASE("a replica is in one box at a time, and takes the place of an older on
   CHECK(place.replicas.list(Box::out)->empty());
 }
 
-TEST_CASE("a box's link is not followed, and no file is made in another directory's place") {
+TEST_CASE("a link in a box is not followed, and create() replaces it") {
   const Place place;
-  REQUIRE(::mkdir((place.scratch / "private").c_str(), 0700) == 0);
-  REQUIRE(::symlink((place.scratch / "private/key").c_str(),
-                    (place.stage + "/replicas/held/n.first.1").c_str()) == 0);
+  const std::string key = place.scratch / "key";
+  const auto file = File::open(AT_FDCWD, key, O_RDWR | O_CREAT);
+  REQUIRE(file);
+  REQUIRE(file->write_at(0, as_bytes("private")));
+  REQUIRE(::symlink(key.c_str(), (place.stage + "/replicas/held/n.first.1").c_str()) == 0);
   CHECK_FALSE(place.replicas.open(Box::held, "n.first.1"));
-  place.put(Box::held, "n.first.1");  // the link is replaced
+  place.put(Box::held, "n.first.1");
   CHECK(place.replicas.open(Box::held, "n.first.1"));
-  CHECK(::access((place.scratch / "private/key").c_str(), F_OK) != 0);
+  CHECK(as_text(*file->read_all(10)) == "private");
 }
 
 TEST_CASE("a node has one process of the team, as long as that process holds its file open") {

@@ -160,7 +160,7 @@ void print_removal(const Removal& removal, const GcWords& words, bool json) {
 
 /// Returns which directory the path leads to; nothing if there is none. Fails if the way leads through a symbolic link that
 /// other users may have made or renamed: `gc` would then remove the containers of another run.
-Result<std::optional<FileIdentity>> end_of_trusted_way(const std::string& directory) {
+Result<std::optional<restart::FileIdentity>> end_of_trusted_way(const std::string& directory) {
   const restart::File start = MCR_TRY(restart::File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
   const auto end = restart::follow_links_no_weaker_than_target(start, directory);
   if (!end && end.error().system_error == ELOOP)
@@ -168,16 +168,17 @@ Result<std::optional<FileIdentity>> end_of_trusted_way(const std::string& direct
                                    " leads through a symbolic link that other users may have put "
                                    "there. Nothing was removed. If you want that directory, name " +
                                    restart::real_path(directory)};
-  if (!end) return std::optional<FileIdentity>();
+  if (!end) return std::optional<restart::FileIdentity>();
   const auto found =
       restart::File::open(end->directory.descriptor(), end->name, O_PATH | O_NOFOLLOW);
-  if (!found) return std::optional<FileIdentity>();
-  return std::optional(FileIdentity(MCR_TRY(found->status())));
+  if (!found) return std::optional<restart::FileIdentity>();
+  return std::optional(restart::FileIdentity(MCR_TRY(found->status())));
 }
 
 /// Fails if the sets were found in another directory than this one, because the path leads elsewhere by now.
 Result<void> check_found(const std::vector<SetsIn>& found,
-                         const std::optional<FileIdentity>& directory, const std::string& path) {
+                         const std::optional<restart::FileIdentity>& directory,
+                         const std::string& path) {
   for (const SetsIn& here : found) {
     if (here.top_identity && here.top_identity != directory) return replaced_meanwhile(path);
   }
@@ -199,8 +200,9 @@ RunCommand declare_gc(CLI::App& app) {
       "moved elsewhere: check the list before you use --remove. A copy of a\nstub elsewhere keeps "
       "nothing.\nExit codes: 0 done, 1 a container could not be removed; 2 as for every command.");
   return [words](const CommonOptions& common) {
-    const auto directory = words->remove ? end_of_trusted_way(words->directory)
-                                         : Result<std::optional<FileIdentity>>(std::nullopt);
+    const auto directory = words->remove
+                               ? end_of_trusted_way(words->directory)
+                               : Result<std::optional<restart::FileIdentity>>(std::nullopt);
     if (!directory) return print_error(common, "gc", directory.error());
     const auto found = sets_by_directory(words->directory, "gc");
     if (!found) return print_error(common, "gc", found.error());

@@ -80,6 +80,11 @@ class View {
       return exactly();
     if (!MCR_TRY(look_for_place()))
       return exactly();  // nothing but the stub is known about the set
+    if (leads_beside() && !opener_.is_native) {
+      // A copied stub may have been forged. An id of a part that lies there cannot be guessed; without it, files of an
+      // earlier set there would be opened, whatever run of this user's it is.
+      if (auto own = exactly(); !own) return own;
+    }
     if (is_alone()) return exactly();
     if (is_launch()) {
       warn_of_more_ranks();
@@ -115,6 +120,17 @@ class View {
     return is_found;
   }
 
+  [[nodiscard]] bool is_below(const std::string& directory) const {
+    return directory == "/" || path_.starts_with(directory + "/");
+  }
+
+  /// True if the containers lie in no directory above the opened path, and this is not what the program's own container_dir=
+  /// says about a file that was not moved.
+  [[nodiscard]] bool leads_beside() const {
+    if (is_below(parent_of(here_.place.directory))) return false;
+    return stub_.container_directory != opener_.container_dir || stub_.path != path_;
+  }
+
   /// Finds the place of the set's containers, and the present names of the ranks' files.
   bool find_place(Look& look) {
     auto here = find_names(stub_, path_, opener_.allow, generations_, look);
@@ -129,9 +145,9 @@ class View {
         without_dots(stub_.container_directory),
         std::string(name_beside_containers(here_.masked_name, stub_.container_directory))};
     base_of_decided_ = decided.base;
-    // A stub alone must not decide in which directory our files are made.
-    may_name_directory_ =
-        !generations_.empty() || stub_.container_directory == opener_.container_dir;
+    // A stub alone must not decide in which directory our files are made, and a set's names not in which other run's.
+    may_name_directory_ = stub_.container_directory == opener_.container_dir ||
+                          (!generations_.empty() && is_below(parent_of(decision_directory_)));
     return true;
   }
 

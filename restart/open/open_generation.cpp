@@ -81,8 +81,8 @@ class View {
     if (!MCR_TRY(look_for_place()))
       return exactly();  // nothing but the stub is known about the set
     if (leads_beside() && !opener_.is_native) {
-      // A copied stub may have been forged. An id of a part that lies there cannot be guessed; without it, files of an
-      // earlier set there would be opened, whatever run of this user's it is.
+      // A copied stub may have been forged, and may name any run of this user's. Its author then knows ids of parts only if he
+      // may read a stub of that run. Without such an id no earlier set is opened.
       if (auto own = exactly(); !own) return own;
     }
     if (is_alone()) return exactly();
@@ -145,7 +145,8 @@ class View {
         without_dots(stub_.container_directory),
         std::string(name_beside_containers(here_.masked_name, stub_.container_directory))};
     base_of_decided_ = decided.base;
-    // A stub alone must not decide in which directory our files are made, and a set's names not in which other run's.
+    // A stub alone must not decide in which directory our files are made. The names of a set must not choose another run's
+    // directory either.
     may_name_directory_ = stub_.container_directory == opener_.container_dir ||
                           (!generations_.empty() && is_below(parent_of(decision_directory_)));
     return true;
@@ -479,6 +480,15 @@ class View {
     Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
     bool is_first = true;
     if (is_launch()) {
+      if (!may_name_directory_ && !generations_.empty())
+        return Error{
+            Cause::usage,
+            path_ +
+                ": not all ranks are known to have a file of its set, and they cannot agree on "
+                "another set, because the containers lie in " +
+                here_.place.directory +
+                ", in no directory above the file. Set container_dir= as it was when the "
+                "file was written"};
       const auto recorded = decide(decision);
       // If no decision can be recorded or read, fail: each rank would decide alone, and ranks could
       // get different sets.

@@ -145,10 +145,9 @@ class View {
         without_dots(stub_.container_directory),
         std::string(name_beside_containers(here_.masked_name, stub_.container_directory))};
     base_of_decided_ = decided.base;
-    // A stub alone must not decide in which directory our files are made. The names of a set must not choose another run's
-    // directory either.
-    may_name_directory_ = stub_.container_directory == opener_.container_dir ||
-                          (!generations_.empty() && is_below(parent_of(decision_directory_)));
+    // A stub alone must not decide in which directory our files are made.
+    may_name_directory_ =
+        !generations_.empty() || stub_.container_directory == opener_.container_dir;
     return true;
   }
 
@@ -480,15 +479,6 @@ class View {
     Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
     bool is_first = true;
     if (is_launch()) {
-      if (!may_name_directory_ && !generations_.empty())
-        return Error{
-            Cause::usage,
-            path_ +
-                ": not all ranks are known to have a file of its set, and they cannot agree on "
-                "another set, because the containers lie in " +
-                here_.place.directory +
-                ", in no directory above the file. Set container_dir= as it was when the "
-                "file was written"};
       const auto recorded = decide(decision);
       // If no decision can be recorded or read, fail: each rank would decide alone, and ranks could
       // get different sets.

@@ -158,7 +158,7 @@ void print_removal(const Removal& removal, const GcWords& words, bool json) {
   }
 }
 
-/// Returns which directory the path leads to; nothing if there is none. Fails if the way leads through a symbolic link that
+/// Returns the directory to which the path leads; nothing if there is none. Fails if the way leads through a symbolic link that
 /// other users may have made or renamed: `gc` would then remove the containers of another run.
 Result<std::optional<restart::FileIdentity>> end_of_trusted_way(const std::string& directory) {
   const restart::File start = MCR_TRY(restart::File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY));

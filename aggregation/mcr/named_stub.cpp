@@ -39,8 +39,8 @@ bool is_closed_to_writers(const restart::File& file, const struct stat& status) 
   return (status.st_mode & S_IWOTH) == 0 && ((status.st_mode & S_IWGRP) == 0 || is_of_own_group);
 }
 
-/// True if every user who may be able to rename another stub of this user's to the given name could also write to the
-/// container's directory.
+/// True if the container's directory may be written to by every user who may be able to give the stub's name to another
+/// stub.
 bool do_renamers_reach(const std::string& container, const restart::WayEnd& stub) {
   const auto directory = restart::File::open(
       AT_FDCWD, restart::real_path(restart::parent_of(container)), O_PATH | O_DIRECTORY);

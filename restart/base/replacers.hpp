@@ -35,9 +35,10 @@ class Replacers {
 
 /// True if a user other than the owner and root may be able to rename this directory, or one above it, and to put another in
 /// its place. Walks up to the root. Directories below one that nobody else may enter do not count: processes that entered
-/// before it was closed are not considered here. The owner's own group does not count if its number is the owner's, because
-/// it then has no other member, as a rule. In a user namespace, an owner who is not mapped does not count: it is mostly root.
-/// closed_directories.hpp has others_may_move(), which looks at one level alone.
+/// before it was closed are not considered here. A group with the owner's number does not count, because as a rule it has
+/// no other member. In a user namespace, an owner who is not mapped does not count, because it is usually root. Compare
+/// others_may_move() in restart/base/closed_directories: a move into another directory also needs the right to write to the
+/// moved directory itself.
 Result<bool> others_may_rename(const File& directory, uid_t owner);
 
 /// True if each user who perhaps may put files into `there` could certainly replace the owner's files in `here`, too. What

@@ -343,11 +343,9 @@ Result<void> StagedFile::finish() {
 }
 
 void StagedFile::wait_as_asked() {
-  const bool is_durable = part_.close == restart::Close::durable;
-  const char* const goal = is_durable ? "storage" : "another node or storage";
-  if (is_durable ? wait_until_durable(*part_.stage, part_.begin.part)
-                 : wait_until_replicated(*part_.stage, part_.begin.part))
-    return;
+  if (wait_for_close(*part_.stage, part_.begin.part, part_.close)) return;
+  const char* const goal =
+      part_.close == restart::Close::durable ? "storage" : "another node or storage";
   warn_once_in_job(part_.stage->launcher, "not in storage within exit_wait=",
                    part_.begin.path + " did not reach " + goal +
                        " within exit_wait=. The data is safe "

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "restart/base/counted.hpp"
 #include "restart/base/lock.hpp"
@@ -68,17 +69,12 @@ void wait_until_leader_has_ended(JobStage& stage, int exit_status) {
 
 }  // namespace
 
-bool wait_until_durable(JobStage& stage, const restart::PartId& part) {
+bool wait_for_close(JobStage& stage, const restart::PartId& part, restart::Close goal) {
   ensure_leader(stage, LeaderLook::now);
-  return wait_until(stage, stage.exit_wait_ms,
-                    [&] { return !stage.directory.is_in(State::published, part); });
-}
-
-bool wait_until_replicated(JobStage& stage, const restart::PartId& part) {
-  ensure_leader(stage, LeaderLook::now);
-  restart::ReplicatedParts replicated(stage.directory.path());
+  std::optional<restart::ReplicatedParts> replicated;
+  if (goal == restart::Close::replicated) replicated.emplace(stage.directory.path());
   return wait_until(stage, stage.exit_wait_ms, [&] {
-    return !stage.directory.is_in(State::published, part) || replicated.has(part);
+    return !stage.directory.is_in(State::published, part) || (replicated && replicated->has(part));
   });
 }
 

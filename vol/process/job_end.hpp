@@ -6,16 +6,15 @@
 #pragma once
 
 #include "restart/format/native_counts.hpp"
+#include "restart/settings/choices.hpp"
 #include "vol/process/node_report.hpp"
 #include "vol/process/process.hpp"
 
 namespace mcr::vol {
 
-/// close=durable: waits until the part is in storage, at most exit_wait=. False if that time has
-/// passed.
-bool wait_until_durable(JobStage& stage, const restart::PartId& part);
-/// close=replicated: as wait_until_durable(), but waits no longer than until another node keeps the part, too.
-bool wait_until_replicated(JobStage& stage, const restart::PartId& part);
+/// Waits until the part is in storage or, for Close::replicated, until another node keeps it; at most exit_wait=. False if that
+/// time has passed.
+bool wait_for_close(JobStage& stage, const restart::PartId& part, restart::Close goal);
 
 /// `exit_status`: the process's exit status, or 0 if it is not known.
 /// `natives`: the files that this process wrote natively. Returns the files of this node that the leader

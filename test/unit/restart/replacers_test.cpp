@@ -100,3 +100,55 @@ TEST_CASE("what users may do above both directories makes no difference") {
   set_mode(trees.scratch.path(), 0777);
   CHECK(trees.are_among());
 }
+
+namespace {
+
+constexpr uid_t someone = 64299;
+
+/// True if others may rename the directory `b/other`, which belongs to `someone`, as `b` does. Above is a directory to which
+/// only root may write.
+bool may_rename(const Trees& trees, mode_t mode, gid_t group, mode_t above = 0755) {
+  const std::string b = trees.scratch.path() + "/b";
+  REQUIRE(::chown(b.c_str(), someone, group) == 0);
+  set_mode(b, mode);
+  set_mode(trees.scratch.path(), above);
+  const auto directory = File::open(AT_FDCWD, trees.other, O_PATH | O_DIRECTORY);
+  REQUIRE(directory);
+  const auto found = others_may_rename(*directory, someone);
+  REQUIRE(found);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("who may write to the directory above may rename a directory, unless it is sticky") {
+  if (::geteuid() != 0) return;  // only root can give directories to others
+  const Trees trees;
+  constexpr gid_t project = 64300;
+  CHECK_FALSE(may_rename(trees, 0755, project));
+  CHECK(may_rename(trees, 0775, project));
+  CHECK(may_rename(trees, 0757, project));
+  CHECK_FALSE(may_rename(trees, 01777, project));
+}
+
+TEST_CASE("a group with the owner's number counts as the owner, and everybody does not") {
+  if (::geteuid() != 0) return;
+  const Trees trees;
+  CHECK_FALSE(may_rename(trees, 0775, someone));
+  CHECK(may_rename(trees, 0777, someone));
+}
+
+TEST_CASE("below a directory that nobody else may enter, others may rename nothing") {
+  if (::geteuid() != 0) return;
+  const Trees trees;
+  CHECK_FALSE(may_rename(trees, 0777, 64300, 0700));
+  CHECK(may_rename(trees, 0777, 64300, 0701));
+  CHECK(may_rename(trees, 0777, 64300, 0710));
+}
+
+TEST_CASE("the owner of a directory above may rename what lies in it") {
+  if (::geteuid() != 0) return;
+  const Trees trees;
+  REQUIRE(::chown(trees.scratch.path().c_str(), 64298, 64298) == 0);
+  CHECK(may_rename(trees, 0755, someone, 0755));
+}

@@ -167,6 +167,7 @@ void* open_file(const char* name, unsigned flags, hid_t access_list, Call native
 
 void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t access_list,
                   hid_t transfer_list, void** request) {
+  const ProgramOpen by_program;
   unsigned tries = 0;
   const auto native = [&](hid_t list) {
     ++tries;
@@ -179,6 +180,7 @@ void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t acc
 
 void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t transfer_list,
                 void** request) {
+  const ProgramOpen by_program;
   unsigned tries = 0;
   const auto native = [&](hid_t list) {
     ++tries;
@@ -200,6 +202,7 @@ herr_t file_get(void* file, H5VL_file_get_args_t* arguments, hid_t transfer_list
 
 herr_t file_specific(void* file, H5VL_file_specific_args_t* arguments, hid_t transfer_list,
                      void** request) {
+  const ProgramOpen by_program;
   const auto native = [&] {
     return native_class().file_cls.specific(file, arguments, transfer_list, request);
   };

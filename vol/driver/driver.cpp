@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "restart/base/log.hpp"
 #include "restart/format/hdf5_numbers.hpp"
 #include "vol/binding/error_stack.hpp"
 #include "vol/binding/guard.hpp"
@@ -49,6 +50,7 @@ struct DriverInfo {
 
 constinit thread_local bool system_refused = false;
 constinit thread_local int program_flushes = 0;
+constinit thread_local int program_opens = 0;
 
 // All open DriverFiles. HDF5 returns the address of a descriptor (H5Fget_vfd_handle); with this
 // list, tell_driver() finds the file of ours that contains the address.
@@ -131,6 +133,16 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenRequest& request, const 
   return std::unique_ptr<Backend>(std::move(loaded));
 }
 
+// HDF5 opens a file that another file names: the target of an external link, or a source of a virtual dataset. It takes a source
+// that does not open for a missing one, shows fill values in its place, and tells the program nothing.
+void warn_of_linked(const std::string& name, const Error& error) {
+  restart::log_warning_once("linked " + name,
+                            "another file refers to " + name +
+                                ", which was not opened: " + error.message +
+                                ". Where the file is a source of a virtual dataset, "
+                                "HDF5 shows fill values instead of its data");
+}
+
 H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_address) {
   if (name == nullptr || *name == '\0' || max_address == 0 || max_address == HADDR_UNDEF)
     return nullptr;
@@ -148,6 +160,7 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_ad
       system_refused = true;
     } else {
       push_error("mcr_open", backend.error());
+      if (program_opens == 0) warn_of_linked(request.name, backend.error());
     }
     return nullptr;
   }
@@ -392,6 +405,9 @@ void follow_end_of_library() { registered_driver(); }
 
 ProgramFlush::ProgramFlush() { ++program_flushes; }
 ProgramFlush::~ProgramFlush() { --program_flushes; }
+
+ProgramOpen::ProgramOpen() { ++program_opens; }
+ProgramOpen::~ProgramOpen() { --program_opens; }
 
 bool refused_by_system() { return system_refused; }
 void forget_refusal() { system_refused = false; }

@@ -42,6 +42,16 @@ class ProgramFlush {
   ProgramFlush& operator=(const ProgramFlush&) = delete;
 };
 
+/// While an object of this class lives, the program itself opens the file, or asks about it, and gets the error if that fails. HDF5
+/// also opens files that other files name; a warning then says what the program may not see.
+class ProgramOpen {
+ public:
+  ProgramOpen();
+  ~ProgramOpen();
+  ProgramOpen(const ProgramOpen&) = delete;
+  ProgramOpen& operator=(const ProgramOpen&) = delete;
+};
+
 enum class FileWish { native, durable };
 /// Makes the file native from now on, or makes its close wait for durability. Does nothing if the
 /// file has another driver.

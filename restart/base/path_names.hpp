@@ -24,6 +24,16 @@ inline std::string path_tail(const std::string& path, std::size_t components) {
   return begin == std::string::npos ? path : path.substr(begin + (components == 0 ? 1 : 0));
 }
 
+/// True if the directory above the last `components` of the path is the file's own, or if the next directory on the way down to the file
+/// has a number in its name, which may be the rank.
+inline bool is_above_ranks(const std::string& path, std::size_t components) {
+  if (components <= 1) return true;
+  const std::string tail = path_tail(path, components);
+  if (tail.size() >= path.size()) return false;
+  const std::string first = tail.substr(0, tail.find('/'));
+  return std::any_of(first.begin(), first.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 /// Returns the entries of a list such as PATH, which are separated by ':'. Empty ones are kept.
 inline std::vector<std::string> split_path_list(const std::string& list) {
   std::vector<std::string> entries;

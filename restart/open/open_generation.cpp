@@ -27,6 +27,7 @@
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
+#include "restart/sets/own_containers.hpp"
 #include "restart/sets/part_files.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
@@ -58,6 +59,15 @@ std::string without_dots(const std::string& path) {
   return text;
 }
 
+/// True if the directory `containers` lies in no directory above the stub's path, and this is not what the program's own
+/// container_dir= says about a file that was not moved.
+bool leads_beside(const Stub& stub, const std::string& path, const std::string& containers,
+                  const Opener& opener) {
+  const std::string directory = parent_of(without_dots(containers));
+  if (directory == "/" || path.starts_with(directory + "/")) return false;
+  return stub.container_directory != opener.container_dir || stub.path != path;
+}
+
 /// The system_error of an error that mix=refuse causes.
 constexpr int refused = ECANCELED;
 
@@ -80,7 +90,7 @@ class View {
       return exactly();
     if (!MCR_TRY(look_for_place()))
       return exactly();  // nothing but the stub is known about the set
-    if (leads_beside() && !opener_.is_native) {
+    if (!opener_.is_native && leads_beside(stub_, path_, here_.place.directory, opener_)) {
       // A copied stub may have been forged, and may name any run of this user's. Its author then knows ids of parts only if he
       // may read a stub of that run. Without such an id no earlier set is opened.
       if (auto own = exactly(); !own) return own;
@@ -120,49 +130,47 @@ class View {
     return is_found;
   }
 
-  [[nodiscard]] bool is_below(const std::string& directory) const {
-    return directory == "/" || path_.starts_with(directory + "/");
-  }
-
-  /// True if the containers lie in no directory above the opened path, and this is not what the program's own container_dir=
-  /// says about a file that was not moved.
-  [[nodiscard]] bool leads_beside() const {
-    if (is_below(parent_of(here_.place.directory))) return false;
-    return stub_.container_directory != opener_.container_dir || stub_.path != path_;
-  }
-
   /// Finds the place of the set's containers, and the present names of the ranks' files.
   bool find_place(Look& look) {
     auto here = find_names(stub_, path_, opener_.allow, generations_, look);
     if (!here) return false;
     here_ = std::move(*here);
     number_ = by_part() ? masked_number(path_, here_.masked_name).value_or(0) : stub_.rank;
+    // The program's own setting names the directory, and not the stub's text: who wrote that text must not decide in which
+    // directory our files are made.
     const ContainerName decided =
-        container_name(here_.masked_name, stub_.container_directory, opener_.launch, 0);
+        container_name(here_.masked_name, opener_.container_dir, opener_.launch, 0);
     decision_directory_ = decided.directory;
     decision_name_ = decision_name(decided.distinct_prefix);
     decided_files_ = {
-        without_dots(stub_.container_directory),
-        std::string(name_beside_containers(here_.masked_name, stub_.container_directory))};
+        without_dots(opener_.container_dir),
+        std::string(name_beside_containers(here_.masked_name, opener_.container_dir))};
     base_of_decided_ = decided.base;
-    // A stub alone must not decide in which directory our files are made.
-    may_name_directory_ =
-        !generations_.empty() || stub_.container_directory == opener_.container_dir;
     return true;
   }
 
-  /// False if this launch neither records nor obeys a decision about these files. The directory of the
-  /// decision must be the one in which the set's containers lie, which may be made only now. And the stub
-  /// must belong to this user, or to one who could replace this user's files there: another user's stub
-  /// chooses the names under which the ranks agree, so it could decide about other files of this user.
-  [[nodiscard]] bool may_decide() const {
+  /// True if the stub was written with the program's own container_dir=.
+  [[nodiscard]] bool has_own_container_dir() const {
+    return without_dots(stub_.container_directory) == decided_files_.container_dir;
+  }
+
+  /// True if the decision's directory is one in which this program may have files about the opened one.
+  [[nodiscard]] bool is_place_of_decision() const {
+    // The stub's masked name says how far above the file the directory lies.
+    if (!has_own_container_dir()) return is_above_ranks(path_, here_.components);
     struct stat found {};
     struct stat named {};
-    if (!may_name_directory_ ||
-        system_calls().fstatat(AT_FDCWD, here_.place.directory.c_str(), &found, 0) != 0 ||
-        system_calls().fstatat(AT_FDCWD, decision_directory_.c_str(), &named, 0) != 0 ||
-        FileIdentity(found) != FileIdentity(named))
-      return false;
+    return system_calls().fstatat(AT_FDCWD, here_.place.directory.c_str(), &found, 0) == 0 &&
+           system_calls().fstatat(AT_FDCWD, decision_directory_.c_str(), &named, 0) == 0 &&
+           FileIdentity(found) == FileIdentity(named);
+  }
+
+  /// False if this launch neither records nor obeys a decision about these files. If the set was written with the program's own
+  /// container_dir=, the directory of the decision must be the one in which the set's containers lie, which may be made only now.
+  /// And the stub must belong to this user, or to one who could replace this user's files there: another user's stub
+  /// chooses the names under which the ranks agree, so it could decide about other files of this user.
+  [[nodiscard]] bool may_decide() const {
+    if (!is_place_of_decision()) return false;
     struct stat stub {};
     stub.st_uid = here_.place.owner;
     return is_believed_among(path_, base_of_decided_, stub, ::geteuid());
@@ -179,9 +187,20 @@ class View {
     if (!may_decide())
       return Error{Cause::usage,
                    decision_directory_ + " cannot hold the record of the set that all ranks open"};
+    if (!has_own_container_dir()) MCR_TRY(make_place_of_decision());
     Decision about = decision;
     about.files = decided_files_;
     return record_decision(decision_directory_, decision_name_, about);
+  }
+  /// Makes the directory in which the program would put containers of its own with these names. The files' containers lie elsewhere,
+  /// so it may be missing. Below ranks' directories it is made only if this user owns the directory above.
+  [[nodiscard]] Result<void> make_place_of_decision() const {
+    struct stat base {};
+    if (system_calls().fstatat(AT_FDCWD, base_of_decided_.c_str(), &base, 0) != 0)
+      return system_error("cannot look at", base_of_decided_);
+    if (here_.components > 1 && base.st_uid != ::geteuid()) return {};
+    (void)MCR_TRY(make_own_containers(decision_directory_));
+    return {};
   }
   /// True if a number of the files' own tells them apart.
   [[nodiscard]] bool by_part() const { return is_numbered_by_part(here_.masked_name); }
@@ -416,13 +435,17 @@ class View {
     for (const auto& [number, stub] : present_.stubs) {
       if (look.is_over()) return;
       if (is_known(stub, generations_)) continue;
+      const std::string& path = present_.paths[number];
       std::vector<Generation> found;
-      for (const ContainerPlace& place :
-           container_places(stub, present_.paths[number], opener_.allow)) {
+      for (const ContainerPlace& place : container_places(stub, path, opener_.allow)) {
         found = stored_generations(place, components_of(stub_, place.masked_name), true, look);
+        // As in open(): a copied stub may name any run.
+        if (leads_beside(stub, path, place.directory, opener_) && !found.empty() &&
+            !found.front().parts.contains(stub.part))
+          found.clear();
         if (!found.empty()) break;
       }
-      if (found.empty()) (void)find_place_above(stub, present_.paths[number], found, look);
+      if (found.empty()) (void)find_place_above(stub, path, found, look);
       if (!found.empty()) generations_.push_back(found.front());
     }
   }
@@ -689,7 +712,6 @@ class View {
   std::string decision_name_;
   DecidedFiles decided_files_;
   std::string base_of_decided_;  ///< the files that decisions are about lie in it or below
-  bool may_name_directory_ = false;
   std::vector<Generation> generations_;
   PresentNames present_;
   std::set<std::string> living_;  ///< launches with living ranks on this node

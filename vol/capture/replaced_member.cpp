@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "restart/base/attributes.hpp"
@@ -38,16 +37,6 @@ struct Member {
   bool is_native = false;
 };
 
-// True if the directory that all parts share is the file's own, or if the next directory on the way
-// down to the file has a number in its name, which may be the rank.
-bool is_above_ranks(const std::string& path, std::size_t components) {
-  if (components <= 1) return true;
-  const std::string tail = restart::path_tail(path, components);
-  if (tail.size() >= path.size()) return false;
-  const std::string first = tail.substr(0, tail.find('/'));
-  return std::any_of(first.begin(), first.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 // Returns the part of a set that lies at that path, as a stub or as a native file with a note.
 std::optional<Member> member_at(const ResolvedPath& place, std::string_view container_dir) {
   restart::FileAt there = restart::file_at(place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
@@ -58,7 +47,8 @@ std::optional<Member> member_at(const ResolvedPath& place, std::string_view cont
     // there too, not only the stub.
     if (places.empty() || places.front().from == nullptr ||
         stub.container_directory != container_dir ||
-        !is_above_ranks(place.path, restart::components_of(stub, stub.masked_names.front()))) {
+        !restart::is_above_ranks(place.path,
+                                 restart::components_of(stub, stub.masked_names.front()))) {
       return std::nullopt;
     }
     const std::string below = places.front().up + "/" + places.front().below;

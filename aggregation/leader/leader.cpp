@@ -122,6 +122,7 @@ class Leader {
       }
       if (!decisions_.anybody_may_write()) (void)directory_.shrink_pool(UINT64_MAX).has_value();
       deadline_.set_waiting(decisions_.pending_bytes());
+      anybody_lives_ = decisions_.anybody_lives();
       summary_.write(decisions_.pending(), busy());
       leave_notice(has_found);
       weigh_our_session();
@@ -163,14 +164,26 @@ class Leader {
   /// Runs in the drain's thread. The group may have waited for it, so the profile is chosen now.
   DrainDone commit(DrainGroup group) {
     group.fast |= was_terminated_ || deadline_.needs_speed(now_since_1970_ms());
+    group.may_wait = [this, is_told = false,
+                      what =
+                          "writing the container of " + group.set.masked_name](bool waits) mutable {
+      if (waits != std::exchange(is_told, waits))
+        drain_.describe(waits ? "waiting for its turn to write to storage (writers=)" : what);
+      return may_wait_for_turn();
+    };
     const std::uint64_t begin_ms = restart::monotonic_ms();
     DrainDone done = commit_group(directory_, group, summary_, &stubs_, &places_, &known_,
                                   &container_watch_, &short_storage_);
     // A failure may come at once, and tells nothing about the speed of storage.
     if (done.failed.empty() && done.without_stub.empty())
-      deadline_.measure(group.bytes, restart::monotonic_ms() - begin_ms);
+      deadline_.measure(group.bytes, restart::monotonic_ms() - begin_ms - done.waited_ms);
     has_committed_ = has_committed_ || !done.committed.empty();
     return done;
+  }
+
+  /// False if the leader must hurry, or if its launch is over: then openers may wait for what it commits.
+  [[nodiscard]] bool may_wait_for_turn() const {
+    return !was_terminated_ && anybody_lives_ && !deadline_.is_near(now_since_1970_ms());
   }
 
   static std::uint64_t now_since_1970_ms() { return restart::clock_ns(CLOCK_REALTIME) / 1'000'000; }
@@ -508,6 +521,7 @@ class Leader {
   bool shares_frames_ = false;
   bool exit_ = false;
   std::atomic<bool> was_terminated_ = false;
+  std::atomic<bool> anybody_lives_ = false;  ///< of the launch
   std::atomic<bool> has_committed_ = false;  ///< this leader has committed a set
   std::optional<int> session_niceness_;      ///< as last set
   // The workers are declared last, so that they are destroyed first: their jobs use all members

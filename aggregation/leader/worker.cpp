@@ -71,6 +71,11 @@ Worker::Busy Worker::busy() const {
   return busy_;
 }
 
+void Worker::describe(std::string what) {
+  const std::lock_guard lock(mutex_);
+  busy_ = {std::move(what), restart::monotonic_ms()};
+}
+
 void Worker::run() {
   for (;;) {
     Job job;

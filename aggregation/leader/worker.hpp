@@ -62,6 +62,8 @@ class Worker {
     std::uint64_t since_ms = 0;
   };
   [[nodiscard]] Busy busy() const;
+  /// Called by the present job: describes it anew, as of now.
+  void describe(std::string what);
 
  private:
   struct Order {

@@ -33,12 +33,14 @@ std::vector<std::string> environment_of_launcher() {
 
 /// Returns the launcher's words, with NODES replaced, and those of the team.
 std::vector<std::string> words_of(const std::string& launcher, unsigned nodes,
-                                  const std::string& program, const std::string& stage) {
+                                  const std::string& program, const std::string& stage,
+                                  std::uint64_t writers) {
   std::vector<std::string> words;
   std::istringstream text(launcher);
   for (std::string word; text >> word;)
     words.push_back(word == node_count ? std::to_string(nodes) : word);
-  words.insert(words.end(), {program, "--stage", stage, "--job", restart::scheduler_job()});
+  words.insert(words.end(), {program, "--stage", stage, "--job", restart::scheduler_job(),
+                             "--writers", std::to_string(writers)});
   return words;
 }
 
@@ -52,8 +54,8 @@ std::string first_line(const std::string& text) {
 
 void report(const std::string& why) {
   print_line(stderr,
-             "mcr run: no team, so no replicas are kept (replicas=1), and sets reach storage as "
-             "without them: %s",
+             "mcr run: no team, so no replicas are kept (replicas=1), leaders write at any time "
+             "(writers=), and sets reach storage as without these settings: %s",
              why.c_str());
 }
 
@@ -67,7 +69,9 @@ bool is_at_work(const std::string& stage) {
 std::optional<TeamStep> TeamStep::start(const std::string& stage, const Allocation& allocation) {
   std::vector<std::string> warnings;
   const auto settings = effective_settings({}, warnings);
-  if (!settings || settings->text("replicas") != "1" || allocation.nodes() < 2) return std::nullopt;
+  if (!settings || allocation.nodes() < 2) return std::nullopt;
+  const std::uint64_t writers = settings->count("writers");
+  if (settings->text("replicas") != "1" && writers == 0) return std::nullopt;
   if (is_at_work(stage)) return std::nullopt;  // of another `mcr run` of this job
   const std::string program = beside_command(MCR_TEAM_FROM_COMMAND);
   std::string launcher(settings->text("team_start"));
@@ -76,9 +80,9 @@ std::optional<TeamStep> TeamStep::start(const std::string& stage, const Allocati
     report("this mcr was built without MPI");
     return std::nullopt;
   }
-  auto started = BackgroundProgram::start(words_of(launcher, allocation.nodes(), program, stage),
-                                          environment_of_launcher(), BackgroundProgram::Input::none,
-                                          BackgroundProgram::Errors::kept);
+  auto started = BackgroundProgram::start(
+      words_of(launcher, allocation.nodes(), program, stage, writers), environment_of_launcher(),
+      BackgroundProgram::Input::none, BackgroundProgram::Errors::kept);
   if (!started) {
     report(started.error().message + "; team_start= names another launcher");
     return std::nullopt;

@@ -12,7 +12,7 @@ namespace mcr::aggregation {
 
 class TeamStep {
  public:
-  /// Returns nothing if replicas= asks for none, if the job has one node, or if no team can be started; the
+  /// Returns nothing if neither replicas= nor writers= asks for one, if the job has one node, or if no team can be started; the
   /// last is reported.
   static std::optional<TeamStep> start(const std::string& stage, const Allocation& allocation);
 

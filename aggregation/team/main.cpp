@@ -16,15 +16,19 @@ constexpr int lowest_priority = 19;
 }  // namespace
 
 int main(int count, char** words) {
-  CLI::App app("a process of the team, which keeps replicas on other nodes (started by `mcr run`)");
+  CLI::App app(
+      "a process of the team, which keeps replicas on other nodes and gives turns to write "
+      "(started by `mcr run`)");
   std::string stage;
   std::string job;
   app.add_option("--stage", stage, "directory of the stage")->required();
   app.add_option("--job", job, "the scheduler's name of the job")->required();
+  std::size_t writers = 0;
+  app.add_option("--writers", writers, "how many leaders write at a time; 0: any number");
   CLI11_PARSE(app, count, words);
   (void)::setpriority(PRIO_PROCESS, 0, lowest_priority);  // the cores are the program's
   MPI_Init(&count, &words);
-  mcr::aggregation::serve_team(stage, MPI_COMM_WORLD,
+  mcr::aggregation::serve_team(stage, MPI_COMM_WORLD, writers,
                                [&] { return !mcr::restart::serves_job(stage, job); });
   // All processes have ended their work. MPICH 4.0.2 may hang here when UCX uses TCP alone.
   (void)::signal(SIGALRM, [](int) { ::_exit(0); });

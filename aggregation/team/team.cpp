@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "aggregation/team/turns.hpp"
 #include "restart/base/log.hpp"
 
 namespace mcr::aggregation {
@@ -256,7 +257,8 @@ void forget_sent(const ReplicaDirectory& place) {
 
 }  // namespace
 
-void serve_team(const std::string& stage, MPI_Comm team, const std::function<bool()>& has_ended) {
+void serve_team(const std::string& stage, MPI_Comm team, std::size_t writers,
+                const std::function<bool()>& has_ended) {
   int rank = 0;
   int size = 1;
   MPI_Comm_rank(team, &rank);
@@ -275,16 +277,28 @@ void serve_team(const std::string& stage, MPI_Comm team, const std::function<boo
   }
   Sender sender(own, team, (rank + shift) % size);
   Receiver receiver(own, team, (rank - shift + size) % size);
+  constexpr int giving_rank = 0;
+  std::optional<TurnGiver> giver;
+  std::optional<TurnTaker> taker;
+  if (writers > 0 && rank == giving_rank) giver.emplace(team, writers);
+  if (writers > 0) taker.emplace(own, team, giving_rank);
+  const auto go_on_with_turns = [&] {
+    const bool has_taken = taker && taker->go_on();
+    const bool has_given = giver && giver->go_on();
+    return has_taken || has_given;
+  };
   bool is_ending = false;
   for (auto pause = shortest_pause;;) {
     const bool has_received = receiver.go_on();
     const bool has_sent = sender.go_on();
+    const bool has_turned = go_on_with_turns();
     const bool is_at_work =
-        has_received || has_sent || receiver.is_at_work() || sender.is_at_work();
+        has_received || has_sent || has_turned || receiver.is_at_work() || sender.is_at_work();
     if (!is_at_work && !is_ending) is_ending = has_ended();
     if (is_ending) {
       const bool is_sent = sender.finish();
-      if (is_sent && receiver.has_ended()) break;
+      const bool has_no_turn = !taker || taker->finish();
+      if (is_sent && has_no_turn && receiver.has_ended()) break;
     }
     if (is_at_work) {
       pause = shortest_pause;
@@ -297,7 +311,10 @@ void serve_team(const std::string& stage, MPI_Comm team, const std::function<boo
   // MPI_Barrier() and MPI_Finalize() would keep a core busy until the leaders of all nodes have ended.
   MPI_Request all_have_ended;
   MPI_Ibarrier(team, &all_have_ended);
-  while (!is_complete(all_have_ended)) std::this_thread::sleep_for(longest_pause);
+  while (!is_complete(all_have_ended) || (giver && !giver->is_done())) {
+    (void)go_on_with_turns();
+    std::this_thread::sleep_for(longest_pause);
+  }
 }
 
 }  // namespace mcr::aggregation

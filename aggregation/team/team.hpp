@@ -98,7 +98,9 @@ class Receiver {
   MPI_Request request_ = MPI_REQUEST_NULL;  ///< of the next words, or of the next piece
 };
 
-/// Serves this node until `has_ended` returns true, here and in the process whose buddy this one is.
-void serve_team(const std::string& stage, MPI_Comm team, const std::function<bool()>& has_ended);
+/// Serves this node until `has_ended` returns true, here and in the other processes. `writers`: how many leaders write at a time
+/// (turns.hpp); 0: any number.
+void serve_team(const std::string& stage, MPI_Comm team, std::size_t writers,
+                const std::function<bool()>& has_ended);
 
 }  // namespace mcr::aggregation

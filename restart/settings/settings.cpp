@@ -37,9 +37,12 @@ constexpr std::array table = std::to_array<SettingRow>({
      "1: until a set is in storage, another node of the job keeps a copy of its container in "
      "memory. Needs "
      "`mcr run` in a batch script of several nodes, and MPI."},
+    {"writers", "off", count, "off|COUNT",
+     "COUNT: so many leaders of a job write to storage at a time; the others wait for their turn. "
+     "off: all write at a time. Needs `mcr run` in a batch script of several nodes, and MPI."},
     {"team_start", "auto", text, "auto|COMMAND",
-     "The command with which `mcr run` starts mcr-team, for replicas=1; NODES stands for the "
-     "number of nodes. auto: "
+     "The command with which `mcr run` starts mcr-team, for replicas=1 and writers=; NODES stands "
+     "for the number of nodes. auto: "
      "the mpiexec of the MPI with which mcr was built."},
     {"close", "staged", choice, "staged|replicated|durable",
      "When the close of a file returns. staged: once the part is in the stage. replicated: once "

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "restart/base/lock.hpp"
@@ -22,6 +23,10 @@ namespace {
 // Without a dot, so that it is not taken for a launch's directory.
 constexpr const char* directory_name = "replicas";
 constexpr const char* team_name = "team";
+constexpr const char* turns_name = "turns";
+constexpr std::array all_boxes{ReplicaDirectory::Box::made,  ReplicaDirectory::Box::out,
+                               ReplicaDirectory::Box::sent,  ReplicaDirectory::Box::held,
+                               ReplicaDirectory::Box::asked, ReplicaDirectory::Box::given};
 
 const char* box_name(ReplicaDirectory::Box box) {
   switch (box) {
@@ -33,8 +38,25 @@ const char* box_name(ReplicaDirectory::Box box) {
       return "sent";
     case ReplicaDirectory::Box::held:
       return "held";
+    case ReplicaDirectory::Box::asked:
+      return "asked";
+    case ReplicaDirectory::Box::given:
+      return "given";
   }
   return "made";
+}
+
+Result<std::optional<File>> hold(int directory, const char* name) {
+  File file = MCR_TRY(File::open(directory, name, O_RDWR | O_CREAT | O_NOFOLLOW));
+  if (!MCR_TRY(lock_in_turns(file, LockKind::exclusive, turns))) return std::optional<File>();
+  return std::optional(std::move(file));
+}
+
+bool is_held(int directory, const std::string& name) {
+  const auto file = File::open(directory, name, O_RDWR | O_NOFOLLOW);
+  if (!file) return false;
+  const auto locked = try_lock(*file, LockKind::shared);
+  return locked && !*locked;
 }
 
 }  // namespace
@@ -49,7 +71,7 @@ Result<ReplicaDirectory> ReplicaDirectory::make(const std::string& stage) {
   MCR_TRY(make_directory(opened.descriptor(), directory_name, path));
   File directory = MCR_TRY(open_directory(opened.descriptor(), directory_name));
   MCR_TRY(check_private(directory, path));
-  for (const Box box : {Box::made, Box::out, Box::sent, Box::held})
+  for (const Box box : all_boxes)
     MCR_TRY(make_directory(directory.descriptor(), box_name(box), path + "/" + box_name(box)));
   return ReplicaDirectory(path, std::move(directory));
 }
@@ -68,16 +90,19 @@ Result<std::optional<ReplicaDirectory>> ReplicaDirectory::find(const std::string
 }
 
 Result<std::optional<File>> ReplicaDirectory::join_team() const {
-  File file = MCR_TRY(File::open(descriptor(), team_name, O_RDWR | O_CREAT | O_NOFOLLOW));
-  if (!MCR_TRY(lock_in_turns(file, LockKind::exclusive, turns))) return std::optional<File>();
-  return std::optional(std::move(file));
+  return hold(descriptor(), team_name);
 }
 
-bool ReplicaDirectory::has_team() const {
-  const auto file = File::open(descriptor(), team_name, O_RDWR | O_NOFOLLOW);
-  if (!file) return false;
-  const auto locked = try_lock(*file, LockKind::shared);
-  return locked && !*locked;
+bool ReplicaDirectory::has_team() const { return is_held(descriptor(), team_name); }
+
+Result<std::optional<File>> ReplicaDirectory::give_turns() const {
+  return hold(descriptor(), turns_name);
+}
+
+bool ReplicaDirectory::gives_turns() const { return is_held(descriptor(), turns_name); }
+
+bool ReplicaDirectory::is_locked(Box box, const std::string& name) const {
+  return is_held(descriptor(), path_in(box, name));
 }
 
 Result<std::vector<std::string>> ReplicaDirectory::list(Box box) const {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where replicas (format/replica.hpp) lie in a node's stage. A leader and the node's process of the team
-// communicate by names here alone:
+// Where a leader and the node's process of the team communicate, by names alone: about replicas (format/replica.hpp), and
+// about turns to write (writers=).
 //
 //   <stage>/replicas/team        locked by the node's process of the team while it lives
 //                    made/NAME   a leader writes the replica, or it comes from another node
 //                    out/NAME    the replica waits for the team, which sends it to the node's buddy
 //                    sent/NAME   the same file: the buddy holds the replica, too
 //                    held/NAME   the replica of another node
+//
+//                    turns        locked by the node's process of the team while it gives turns
+//                    asked/NAME   a leader waits for a turn to write; the file is locked while the leader lives
+//                    given/NAME   the same file: the leader has a turn until it removes the name
 //
 // When a container is in storage, its leader removes NAME from out/ and sent/; the team then tells the buddy,
 // which removes NAME from held/. What is left in held/ after the team's end belongs to nodes that have died, or
@@ -23,7 +27,7 @@ namespace mcr::restart {
 
 class ReplicaDirectory {
  public:
-  enum class Box { made, out, sent, held };
+  enum class Box { made, out, sent, held, asked, given };
 
   /// Makes what is missing. `stage` as for LaunchDirectory::create().
   static Result<ReplicaDirectory> make(const std::string& stage);
@@ -33,6 +37,9 @@ class ReplicaDirectory {
   /// Makes this process the node's process of the team as long as the file is open; nothing if there is one.
   [[nodiscard]] Result<std::optional<File>> join_team() const;
   [[nodiscard]] bool has_team() const;
+  /// Gives turns on this node as long as the file is open; nothing if another process does.
+  [[nodiscard]] Result<std::optional<File>> give_turns() const;
+  [[nodiscard]] bool gives_turns() const;
 
   /// Returns the names in the box.
   [[nodiscard]] Result<std::vector<std::string>> list(Box box) const;
@@ -44,6 +51,8 @@ class ReplicaDirectory {
   /// A name that is not there is no error.
   [[nodiscard]] Result<void> remove(Box box, const std::string& name) const;
   [[nodiscard]] bool has(Box box, const std::string& name) const;
+  /// True if a process holds a lock on the file, as a leader does that waits for a turn or has one.
+  [[nodiscard]] bool is_locked(Box box, const std::string& name) const;
   /// Removes what dead leaders and teams have left in made/, out/ and sent/: files of no launch in the stage.
   /// Replicas in held/ stay.
   [[nodiscard]] Result<void> remove_leftovers() const;

@@ -2,11 +2,11 @@
 // The two sides of a transfer, in one process: a sender whose buddy is this process, and a receiver.
 #include "aggregation/team/team.hpp"
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "test/support/catch.hpp"
+#include "test/unit/aggregation/team_of_one.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 
 using namespace mcr;
@@ -20,26 +20,15 @@ namespace {
 
 constexpr const char* name = "here.first.1";
 
-/// The network of a team of one process.
-MPI_Comm self() {
-  int is_begun = 0;
-  MPI_Initialized(&is_begun);
-  if (is_begun == 0) {
-    MPI_Init(nullptr, nullptr);
-    std::atexit([] { MPI_Finalize(); });
-  }
-  return MPI_COMM_SELF;
-}
-
 struct Nodes {
   restart::ScratchDirectory scratch;
   ReplicaDirectory own = *ReplicaDirectory::make(scratch / "own");
   ReplicaDirectory other = *ReplicaDirectory::make(scratch / "other");
-  Sender sender{&own, self(), 0};
+  Sender sender{&own, aggregation::team_of_one(), 0};
   Receiver receiver;
 
   explicit Nodes(bool takes_replicas = true)
-      : receiver(takes_replicas ? &other : nullptr, self(), 0) {}
+      : receiver(takes_replicas ? &other : nullptr, aggregation::team_of_one(), 0) {}
   // An unanswered receive would stay posted, and match a message of the next test.
   ~Nodes() { end(); }
   Nodes(const Nodes&) = delete;

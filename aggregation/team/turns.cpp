@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/team/turns.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "restart/base/log.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+using Box = restart::ReplicaDirectory::Box;
+
+// Other numbers than those of team.cpp.
+enum Tag : int { request_tag = 11, turn_tag };
+enum Word : std::uint8_t { want_word = 1, done_word, turn_word };
+
+/// Each word in memory that lives until its message is sent.
+constexpr std::array<std::uint8_t, 4> words{0, want_word, done_word, turn_word};
+
+}  // namespace
+
+ShortMessages::~ShortMessages() {
+  MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+}
+
+void ShortMessages::send(int to, int tag, std::uint8_t word) {
+  std::erase_if(requests_, [](MPI_Request& request) {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  });
+  MPI_Isend(&words.at(word), 1, MPI_BYTE, to, tag, team_, &requests_.emplace_back());
+}
+
+ShortMessage::ShortMessage(MPI_Comm team, int from, int tag) : team_(team), from_(from), tag_(tag) {
+  ask();
+}
+
+ShortMessage::~ShortMessage() {
+  MPI_Cancel(&request_);
+  MPI_Wait(&request_, MPI_STATUS_IGNORE);
+}
+
+void ShortMessage::ask() { MPI_Irecv(&word_, 1, MPI_BYTE, from_, tag_, team_, &request_); }
+
+std::optional<ShortMessage::Word> ShortMessage::take() {
+  int is_there = 0;
+  MPI_Status status;
+  MPI_Test(&request_, &is_there, &status);
+  if (is_there == 0) return std::nullopt;
+  const Word taken{status.MPI_SOURCE, word_};
+  ask();
+  return taken;
+}
+
+TurnGiver::TurnGiver(MPI_Comm team, std::size_t turns)
+    : turns_(turns), free_(turns), answers_(team), request_(team, MPI_ANY_SOURCE, request_tag) {}
+
+bool TurnGiver::go_on() {
+  bool has_happened = false;
+  while (const auto request = request_.take()) {
+    has_happened = true;
+    if (request->word == want_word) waiting_.push_back(request->from);
+    if (request->word == done_word) free_ = std::min(free_ + 1, turns_);
+  }
+  for (; free_ > 0 && !waiting_.empty(); --free_) {
+    has_happened = true;
+    answers_.send(waiting_.front(), turn_tag, turn_word);
+    waiting_.pop_front();
+  }
+  return has_happened;
+}
+
+TurnTaker::TurnTaker(const restart::ReplicaDirectory* place, MPI_Comm team, int giver)
+    : place_(place), giver_(giver), words_(team), turn_(team, giver, turn_tag) {
+  if (place_ == nullptr) return;
+  auto lock = place_->give_turns();
+  if (!lock) restart::log_warning("no turns to write on this node: " + lock.error().message);
+  if (lock) lock_ = *std::move(lock);
+}
+
+bool TurnTaker::go_on() {
+  bool has_happened = false;
+  while (turn_.take()) {
+    has_happened = true;
+    --on_the_way_;
+    take_turn();
+  }
+  if (!lock_) return has_happened;
+  const bool has_given_back = give_back();
+  const bool has_asked = ask();
+  return has_happened || has_given_back || has_asked;
+}
+
+void TurnTaker::take_turn() {
+  while (lock_ && !asked_.empty()) {
+    const std::string name = asked_.extract(asked_.begin()).value();
+    // The lock is on the file, and so goes with it.
+    const bool waits = place_->is_locked(Box::asked, name);
+    if (waits && place_->move(name, Box::asked, Box::given)) {
+      // Its leader may have ended its last turn, and asked again, since give_back() looked.
+      if (!given_.insert(name).second) words_.send(giver_, request_tag, done_word);
+      return;
+    }
+    (void)place_->remove(Box::asked, name).has_value();  // of a leader that died
+  }
+  words_.send(giver_, request_tag, done_word);
+}
+
+bool TurnTaker::ask() {
+  const auto names = place_->list(Box::asked);
+  if (!names) return false;
+  bool has_asked = false;
+  for (const std::string& name : *names) {
+    if (!asked_.insert(name).second) continue;
+    has_asked = true;
+    ++on_the_way_;
+    words_.send(giver_, request_tag, want_word);
+  }
+  return has_asked;
+}
+
+bool TurnTaker::give_back() {
+  const std::size_t over = std::erase_if(given_, [&](const std::string& name) {
+    if (place_->is_locked(Box::given, name)) return false;
+    (void)place_->remove(Box::given, name).has_value();  // if its leader died
+    words_.send(giver_, request_tag, done_word);
+    return true;
+  });
+  return over > 0;
+}
+
+bool TurnTaker::finish() {
+  if (lock_) {
+    lock_.reset();
+    for (std::size_t i = 0; i < given_.size(); ++i) words_.send(giver_, request_tag, done_word);
+    given_.clear();
+    asked_.clear();
+  }
+  return on_the_way_ == 0;
+}
+
+}  // namespace mcr::aggregation

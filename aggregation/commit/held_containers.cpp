@@ -41,6 +41,7 @@ struct Opened {
   File directory;
   std::string base_path;
   std::string name;  ///< of `directory` in `base`
+  bool is_linked = false;
 };
 
 /// Finds the directory above by "..", because the path does not name it.
@@ -69,7 +70,7 @@ Result<Opened> open_both(const std::string& directory, LinksToContainers links) 
     return link_not_followed(directory, entry);
   }
   if (!inner) return cannot_open(directory, inner.error().system_error);
-  return Opened{std::move(base), *std::move(inner), std::move(base_path), std::move(name)};
+  return Opened{std::move(base), *std::move(inner), std::move(base_path), std::move(name), is_link};
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ Result<HeldContainers> HeldContainers::open(const std::string& directory, LinksT
   Opened opened = MCR_TRY(open_both(directory, links));
   const Beside beside = MCR_TRY(Beside::of(opened.base, opened.directory));
   ContainersPlace place{directory, std::move(opened.base_path), std::move(opened.name),
-                        beside.directories()};
+                        beside.directories(), opened.is_linked};
   return HeldContainers(std::move(opened.base), std::move(opened.directory), beside,
                         std::move(place));
 }

@@ -23,6 +23,7 @@ struct ContainersPlace {
   std::string base;  ///< path of the directory in which it lies; stubs of its parts lie below that
   std::string name;  ///< its name in `base`
   restart::DirectoryPair directories;
+  bool is_linked = false;  ///< the entry `name` was a symbolic link to the containers' directory
 
   /// Opens `base`. EPERM: `base` is not the directory in which the containers' directory lay when it was
   /// read, or the entry `name` is not the containers' directory.

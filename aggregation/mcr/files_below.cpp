@@ -115,7 +115,8 @@ class Visit {
     }
     if (enter_) enter_({path_of(here.below), *directory, *status});
     const FileIdentity home(*status);
-    for (const std::string& name : entries->files) look_({path_of(in(here.below, name)), home});
+    for (const std::string& name : entries->files)
+      look_({path_of(in(here.below, name)), home, *directory});
     for (const std::string& name : entries->directories) add(in(here.below, name), here.level + 1);
   }
 
@@ -142,6 +143,11 @@ class Visit {
 };
 
 }  // namespace
+
+restart::FileAt file_at(const FileBelow& file) {
+  return restart::file_at(file.directory.descriptor(), restart::name_of(file.path),
+                          restart::Links::not_followed);
+}
 
 NotLookedAt look_below(const File& top, const std::string& root,
                        const std::function<void(const FileBelow& file)>& look,

@@ -13,6 +13,7 @@
 
 #include "restart/base/file.hpp"
 #include "restart/base/file_identity.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 
@@ -29,11 +30,15 @@ struct NotLookedAt {
   std::string first_beyond;  ///< the first of them
 };
 
-/// A regular file, and the directory in which it was found.
+/// A regular file, and the directory in which it was found, which is open. A file that is read is opened there: another user
+/// may exchange a directory on the path during the visit.
 struct FileBelow {
   const std::string& path;
   const restart::FileIdentity& home;
+  const restart::File& directory;
 };
+/// Returns what lies there.
+restart::FileAt file_at(const FileBelow& file);
 
 /// A directory that is open for the visit.
 struct DirectoryBelow {

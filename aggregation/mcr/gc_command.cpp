@@ -20,12 +20,12 @@
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/files_below.hpp"
+#include "aggregation/mcr/named_directory.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
-#include "restart/base/own_way.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/sets/stub_links.hpp"
@@ -45,6 +45,15 @@ Result<void> sync(const ContainersPlace& place) {
   return restart::sync_directory(to_sync.descriptor());
 }
 
+/// The user may have copied the link from another user, who chose to which run of the user's it leads.
+Error is_a_link(const std::string& directory) {
+  return Error{Cause::usage, directory +
+                                 " is a symbolic link, and nothing is removed through it, because "
+                                 "another run may need the containers. To remove them, name the "
+                                 "directory above " +
+                                 restart::real_path(directory)};
+}
+
 /// What was removed, or would be.
 struct Removal {
   std::vector<std::string> containers;
@@ -57,7 +66,9 @@ struct Removal {
 /// the directory that the set's ranks share.
 class StubsBelowNamed {
  public:
-  explicit StubsBelowNamed(std::string directory) : directory_(std::move(directory)) {}
+  /// `identity`: the directory must still be this one, if it is known.
+  StubsBelowNamed(std::string directory, std::optional<restart::FileIdentity> identity)
+      : directory_(std::move(directory)), identity_(identity) {}
 
   /// Fails if other users could have hidden such a stub during the search.
   Result<bool> has_one_of(const StoredSet& set) {
@@ -85,9 +96,11 @@ class StubsBelowNamed {
     const auto top = restart::File::open(AT_FDCWD, directory_, O_RDONLY | O_DIRECTORY);
     if (!top && top.error().system_error == ENOTDIR) return stubs;  // a container was named
     if (!top) return top.error();
+    if (identity_ && restart::FileIdentity(MCR_TRY(top->status())) != identity_)
+      return replaced_meanwhile(directory_);
     const auto look = [&](const FileBelow& file) {
       if (restart::is_link_to_stub(file.path)) return;
-      const auto there = restart::file_at(AT_FDCWD, file.path, restart::Links::not_followed);
+      const auto there = file_at(file);
       if (there.is_stub()) stubs[there.stub.part].insert(there.status.st_uid);
     };
     const NotLookedAt left =
@@ -115,6 +128,7 @@ class StubsBelowNamed {
   using Access = std::tuple<uid_t, gid_t, mode_t, Bytes>;
 
   std::string directory_;
+  std::optional<restart::FileIdentity> identity_;
   std::optional<Stubs> stubs_;
   std::map<Access, restart::File> kinds_;  ///< directories in the search
 };
@@ -129,6 +143,7 @@ Result<void> collect(const std::vector<StoredSet>& sets, const GcWords& words, b
     removal.code = print_error({}, "gc", Error{Cause::system, reason, ENOENT});
   for (const GivenUp& order : found.orders) {
     const StoredSet& set = *order.set;
+    if (words.remove && set.home->is_linked) return is_a_link(set.home->directory);
     if (words.remove) {
       // Before a set is removed, the set that replaces it must be durable.
       MCR_TRY(sync(*set.home));
@@ -158,23 +173,6 @@ void print_removal(const Removal& removal, const GcWords& words, bool json) {
   }
 }
 
-/// Returns the directory to which the path leads; nothing if there is none. Fails if the way leads through a symbolic link that
-/// other users may have made or renamed: `gc` would then remove the containers of another run.
-Result<std::optional<restart::FileIdentity>> end_of_trusted_way(const std::string& directory) {
-  const restart::File start = MCR_TRY(restart::File::open(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
-  const auto end = restart::follow_links_no_weaker_than_target(start, directory);
-  if (!end && end.error().system_error == ELOOP)
-    return Error{Cause::usage, directory +
-                                   " leads through a symbolic link that other users may have put "
-                                   "there. Nothing was removed. If you want that directory, name " +
-                                   restart::real_path(directory)};
-  if (!end) return std::optional<restart::FileIdentity>();
-  const auto found =
-      restart::File::open(end->directory.descriptor(), end->name, O_PATH | O_NOFOLLOW);
-  if (!found) return std::optional<restart::FileIdentity>();
-  return std::optional(restart::FileIdentity(MCR_TRY(found->status())));
-}
-
 /// Fails if the sets were found in another directory than this one, because the path leads elsewhere by now.
 Result<void> check_found(const std::vector<SetsIn>& found,
                          const std::optional<restart::FileIdentity>& directory,
@@ -201,7 +199,7 @@ RunCommand declare_gc(CLI::App& app) {
       "nothing.\nExit codes: 0 done, 1 a container could not be removed; 2 as for every command.");
   return [words](const CommonOptions& common) {
     const auto directory = words->remove
-                               ? end_of_trusted_way(words->directory)
+                               ? end_of_trusted_way(words->directory, "Nothing was removed")
                                : Result<std::optional<restart::FileIdentity>>(std::nullopt);
     if (!directory) return print_error(common, "gc", directory.error());
     const auto found = sets_by_directory(words->directory, "gc");
@@ -209,7 +207,7 @@ RunCommand declare_gc(CLI::App& app) {
     if (const auto same = check_found(*found, *directory, words->directory); words->remove && !same)
       return print_error(common, "gc", same.error());
     Removal removal;
-    StubsBelowNamed stubs(words->directory);
+    StubsBelowNamed stubs(words->directory, *directory);
     for (const SetsIn& here : *found) {
       const auto done = collect(here.sets, *words, common.json, stubs, removal);
       if (!done) {  // what was removed before is printed all the same

@@ -242,7 +242,8 @@ bool MovedStubs::has_stub_of(const PartId& part, std::optional<uid_t> owner) con
   return false;
 }
 
-Result<MovedStubs> reconnect_moved_stubs(const std::string& directory, bool dry_run) {
+Result<MovedStubs> reconnect_moved_stubs(const std::string& directory,
+                                         const std::optional<FileIdentity>& named, bool dry_run) {
   MovedStubs moved;
   Holders holders;
   Seen seen;
@@ -251,6 +252,7 @@ Result<MovedStubs> reconnect_moved_stubs(const std::string& directory, bool dry_
   const std::string root = real.empty() ? directory : real;
   const File top = MCR_TRY(File::open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY));
   moved.top = FileIdentity(MCR_TRY(top.status()));
+  if (named && *named != moved.top) return replaced_meanwhile(directory);
   OpenHomes homes(top, root);
   moved.left_out = look_below(top, root, [&](const FileBelow& found) {
     const std::string& path = found.path;
@@ -268,7 +270,11 @@ Result<MovedStubs> reconnect_moved_stubs(const std::string& directory, bool dry_
     stubs.insert(path);
     const uid_t author = homes.author(there.status);
     moved.present.emplace(there.stub.part, author);
-    if (author != there.status.st_uid) moved.doubtful.try_emplace(there.stub.part, path);
+    if (author == there.status.st_uid) return;
+    moved.doubtful.try_emplace(there.stub.part, path);
+    const auto directory = found.directory.status();
+    if (directory && restart::others_may_only_add(*directory))
+      moved.in_sticky.emplace(there.stub.part, found.home, there.status.st_uid);
   });
   std::vector<std::string> warnings;  // other commands print them
   const auto settings = effective_settings({}, warnings);

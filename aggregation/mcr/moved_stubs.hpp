@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct MovedStubs {
   std::set<std::pair<restart::PartId, uid_t>> present;
   /// One stub of each part that another user than its owner may have put where it lies.
   std::map<restart::PartId, std::string> doubtful;
+  /// Of these, the stubs in directories from which only their owners and the directory's owner can remove them (sticky bit): part,
+  /// directory and owner.
+  std::set<std::tuple<restart::PartId, restart::FileIdentity, uid_t>> in_sticky;
   std::size_t containers = 0;  ///< below the directory
   restart::FileIdentity top;   ///< identity of the directory
 
@@ -43,7 +47,10 @@ struct MovedStubs {
 };
 
 /// Looks at every file below `directory`. If a stub leads to no container, and a container below
-/// `directory` has the stub's part, rewrites the stub so that it leads to that container.
-Result<MovedStubs> reconnect_moved_stubs(const std::string& directory, bool dry_run);
+/// `directory` has the stub's part, rewrites the stub so that it leads to that container. EPERM: the directory is not `named` any more,
+/// if that is known.
+Result<MovedStubs> reconnect_moved_stubs(const std::string& directory,
+                                         const std::optional<restart::FileIdentity>& named,
+                                         bool dry_run);
 
 }  // namespace mcr::aggregation

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "aggregation/commit/held_containers.hpp"
@@ -12,6 +13,8 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/replacers.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -49,6 +52,18 @@ bool do_renamers_reach(const std::string& container, const restart::WayEnd& stub
   return trusted && *trusted;
 }
 
+/// True if the container has the part.
+bool has_part(const NamedContainer& named, const restart::PartId& part) {
+  const auto reader = restart::ContainerReader::open(AT_FDCWD, named.path);
+  const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
+  const auto parts =
+      status && named.file == restart::FileIdentity(*status)
+          ? (*reader)->parts()
+          : Result<const std::vector<restart::PartRecord>*>(Error{Cause::system, "replaced"});
+  return parts && std::any_of((*parts)->begin(), (*parts)->end(),
+                              [&](const auto& record) { return record.entry.part == part; });
+}
+
 }  // namespace
 
 Result<void> check_stub(const std::string& argument, const NamedByArgument& named_by) {
@@ -57,11 +72,14 @@ Result<void> check_stub(const std::string& argument, const NamedByArgument& name
   const restart::WayEnd end = MCR_TRY(place_of_stub(argument, stub));
   const std::string path = in_directory(restart::present_path(end.directory), end.name);
   const bool is_closed = is_closed_to_writers(stub, MCR_TRY(stub.status()));
+  const restart::PartId part = MCR_TRY(restart::read_stub_file(stub)).part;
+  const NamedContainer* beside = nullptr;  // a container in no directory above the stub
   for (const NamedContainer& named : named_by.containers) {
     const std::string above =
         restart::real_path(restart::parent_of(restart::parent_of(named.path)));
     if (above.empty()) return replaced_meanwhile(named.path);
     if (path.starts_with(above == "/" ? above : above + "/")) continue;
+    beside = &named;
     if (is_closed && do_renamers_reach(named.path, end)) continue;
     return Error{Cause::usage,
                  argument +
@@ -70,6 +88,13 @@ Result<void> check_stub(const std::string& argument, const NamedByArgument& name
                      ", whose directory is not above the stub. If that is the set that you want, "
                      "name the container"};
   }
+  const auto has_own_part = [&](const NamedContainer& named) { return has_part(named, part); };
+  if (beside != nullptr &&
+      std::none_of(named_by.containers.begin(), named_by.containers.end(), has_own_part))
+    return Error{Cause::usage,
+                 argument + " is a stub that leads to " + beside->path +
+                     ", but no container of that set has its file: it may be a copy of a stub that "
+                     "another user has made. If that is the set that you want, name the container"};
   return {};
 }
 

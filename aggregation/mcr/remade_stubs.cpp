@@ -19,6 +19,7 @@
 #include "aggregation/mcr/files_below.hpp"
 #include "aggregation/mcr/make_stub.hpp"
 #include "aggregation/mcr/moved_stubs.hpp"
+#include "aggregation/mcr/named_directory.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
@@ -268,7 +269,7 @@ class Bases {
     StubsFound& found = known->second;
     look_below(*base, set.home->base, [&](const FileBelow& file) {
       if (restart::is_link_to_stub(file.path)) return;
-      const auto there = restart::file_at(AT_FDCWD, file.path, restart::Links::not_followed);
+      const auto there = file_at(file);
       if (there.is_stub() && restart::is_believed(there.status.st_uid, set.owner))
         found.emplace(there.stub.part, there.stub.container_directory);
     });
@@ -283,9 +284,13 @@ class Bases {
 /// A part that needs a stub, and its set.
 using Claim = std::pair<const StoredSet*, const StoredPart*>;
 
-bool is_wanted(const Claim& claim, const MovedStubs& moved) {
+/// `home`: where the part's stub belongs.
+bool is_wanted(const Claim& claim, const restart::FileIdentity& home, const MovedStubs& moved) {
   const StoredSet& set = *claim.first;
   const StoredPart& part = *claim.second;
+  // The program, or another user, has given it a name in the same directory, where nobody else can remove it. Under its old name it would
+  // be in the way of a later file that the program creates with another mode.
+  if (moved.in_sticky.contains({part.part, home, set.owner})) return false;
   const auto has_stub = [&](const StoredPart& it) {
     return moved.has_stub_of(
         it.part, set.beside.is_shared_by_all() ? std::nullopt : std::optional(set.owner));
@@ -375,10 +380,11 @@ void leave_out_others_below(SetsIn& found) {
 }  // namespace
 
 Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
+  const auto named = MCR_TRY(end_of_trusted_way(directory, "No stub was repaired"));
   auto sets = sets_in(directory, "recover");
   const int problem = sets ? 0 : sets.error().system_error;
   if (!sets && problem != ENOENT && problem != EACCES) return sets.error();
-  MovedStubs moved = MCR_TRY(reconnect_moved_stubs(directory, dry_run));
+  MovedStubs moved = MCR_TRY(reconnect_moved_stubs(directory, named, dry_run));
   // If no container can be read by its path, there are no sets, but moved stubs are still reconnected.
   if (!sets && moved.containers > 0) sets = SetsIn{};
   // sets_in() has printed the same directories, unless it failed.
@@ -405,7 +411,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   for (const auto& [home, of_users] : newest) {
     std::vector<Claim> claims;
     for (const auto& [user, claim] : of_users) {
-      if (is_wanted(claim, moved)) {
+      if (is_wanted(claim, home.first, moved)) {
         claims.push_back(claim);
       } else if (is_younger_empty_file(*claim.first, restart::file_at(claim.second->open()))) {
         remaking.kept.push_back(claim.second->path);

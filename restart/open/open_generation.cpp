@@ -59,13 +59,24 @@ std::string without_dots(const std::string& path) {
   return text;
 }
 
-/// True if the directory `containers` lies in no directory above the stub's path, and this is not what the program's own
-/// container_dir= says about a file that was not moved.
-bool leads_beside(const Stub& stub, const std::string& path, const std::string& containers,
-                  const Opener& opener) {
+/// True if the directory `containers` lies in no directory above the path, and is not `own`, the directory to which the program's own
+/// container_dir= leads.
+bool lies_beside(const std::string& containers, const std::string& path, const std::string& own) {
   const std::string directory = parent_of(without_dots(containers));
   if (directory == "/" || path.starts_with(directory + "/")) return false;
-  return stub.container_directory != opener.container_dir || stub.path != path;
+  return without_dots(containers) != without_dots(own);
+}
+
+/// True if one of the generations has the stub's part, or if the part is in this user's stage. Both prove that this user's program has
+/// written the part, but not that it has written the rest of the stub's text.
+bool has_part(const std::vector<Generation>& generations, const Stub& stub) {
+  using State = LaunchDirectory::State;
+  if (std::any_of(generations.begin(), generations.end(),
+                  [&](const Generation& it) { return it.parts.contains(stub.part); }))
+    return true;
+  const auto stage = LaunchDirectory::open(stub.launch_directory);
+  return stage &&
+         (stage->is_in(State::published, stub.part) || stage->is_in(State::committed, stub.part));
 }
 
 /// The system_error of an error that mix=refuse causes.
@@ -90,11 +101,11 @@ class View {
       return exactly();
     if (!MCR_TRY(look_for_place()))
       return exactly();  // nothing but the stub is known about the set
-    if (!opener_.is_native && leads_beside(stub_, path_, here_.place.directory, opener_)) {
-      // A copied stub may have been forged, and may name any run of this user's. Its author then knows ids of parts only if he
-      // may read a stub of that run. Without such an id no earlier set is opened.
-      if (auto own = exactly(); !own) return own;
-    }
+    // A copied stub, or a note about a native file, may have another user's text, which may name any run of this user's. The author
+    // knows ids of parts only if he may read a stub of that run. Without such an id no earlier set is opened.
+    if (lies_beside(here_.place.directory, path_, decision_directory_) &&
+        !has_part(generations_, stub_))
+      return exactly();
     if (is_alone()) return exactly();
     if (is_launch()) {
       warn_of_more_ranks();
@@ -193,13 +204,9 @@ class View {
     return record_decision(decision_directory_, decision_name_, about);
   }
   /// Makes the directory in which the program would put containers of its own with these names. The files' containers lie elsewhere,
-  /// so it may be missing. Below ranks' directories it is made only if this user owns the directory above.
+  /// so it may be missing. It is not made above ranks' directories, because only the stub's text says how far above they begin.
   [[nodiscard]] Result<void> make_place_of_decision() const {
-    struct stat base {};
-    if (system_calls().fstatat(AT_FDCWD, base_of_decided_.c_str(), &base, 0) != 0)
-      return system_error("cannot look at", base_of_decided_);
-    if (here_.components > 1 && base.st_uid != ::geteuid()) return {};
-    (void)MCR_TRY(make_own_containers(decision_directory_));
+    if (here_.components == 1) (void)MCR_TRY(make_own_containers(decision_directory_));
     return {};
   }
   /// True if a number of the files' own tells them apart.
@@ -440,12 +447,16 @@ class View {
       for (const ContainerPlace& place : container_places(stub, path, opener_.allow)) {
         found = stored_generations(place, components_of(stub_, place.masked_name), true, look);
         // As in open(): a copied stub may name any run.
-        if (leads_beside(stub, path, place.directory, opener_) && !found.empty() &&
-            !found.front().parts.contains(stub.part))
+        if (lies_beside(place.directory, path, decision_directory_) && !has_part(found, stub))
           found.clear();
         if (!found.empty()) break;
       }
-      if (found.empty()) (void)find_place_above(stub, path, found, look);
+      if (found.empty()) {
+        const auto above = find_place_above(stub, path, found, look);
+        if (above && lies_beside(above->directory, path, decision_directory_) &&
+            !has_part(found, stub))
+          found.clear();
+      }
       if (!found.empty()) generations_.push_back(found.front());
     }
   }

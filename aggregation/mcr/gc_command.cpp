@@ -17,6 +17,7 @@
 #include "aggregation/commit/held_containers.hpp"
 #include "aggregation/commit/retention.hpp"
 #include "aggregation/commit/set_files.hpp"
+#include "aggregation/commit/written_place.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/exit_codes.hpp"
 #include "aggregation/mcr/files_below.hpp"
@@ -45,13 +46,17 @@ Result<void> sync(const ContainersPlace& place) {
   return restart::sync_directory(to_sync.descriptor());
 }
 
-/// The user may have copied the link from another user, who chose to which run of the user's it leads.
-Error is_a_link(const std::string& directory) {
-  return Error{Cause::usage, directory +
-                                 " is a symbolic link, and nothing is removed through it, because "
-                                 "another run may need the containers. To remove them, name the "
-                                 "directory above " +
-                                 restart::real_path(directory)};
+/// Fails if only a symbolic link in place of `mcr/` leads to the containers, and they do not say that their files were written beside that
+/// link. The user may have copied link and stubs from another user, who chose to which run of the user's they lead.
+Result<void> check_link(const StoredSet& set) {
+  if (!set.home->is_linked) return {};
+  const auto place = written_place(set);
+  if (place && place->is_base) return {};
+  return Error{Cause::usage,
+               set.home->directory +
+                   " is a symbolic link, and the files of the containers to which it leads were "
+                   "written elsewhere, so nothing is removed through it: they may be those of "
+                   "another run. If they are not, put the directory itself in its place"};
 }
 
 /// What was removed, or would be.
@@ -143,8 +148,8 @@ Result<void> collect(const std::vector<StoredSet>& sets, const GcWords& words, b
     removal.code = print_error({}, "gc", Error{Cause::system, reason, ENOENT});
   for (const GivenUp& order : found.orders) {
     const StoredSet& set = *order.set;
-    if (words.remove && set.home->is_linked) return is_a_link(set.home->directory);
     if (words.remove) {
+      MCR_TRY(check_link(set));
       // Before a set is removed, the set that replaces it must be durable.
       MCR_TRY(sync(*set.home));
       MCR_TRY(remove_set(order));

@@ -216,8 +216,7 @@ std::string temporary_word(const LaunchDirectory& directory, const ContainerName
 Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& group,
                            const Followed& followed, const Present& present,
                            const std::vector<LockedPart>& locked, const restart::Settings& settings,
-                           const StubHandles* stubs, std::function<bool()> is_wanted,
-                           WritingTurn& turn_to_write) {
+                           const StubHandles* stubs, std::function<bool()> is_wanted) {
   const ContainerName& where = followed.placement.where;
   const std::vector<const LockedPart*> parts = parts_to_write(locked, present);
   const Place place = MCR_TRY(open_place(followed, locked, stubs));
@@ -273,7 +272,7 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   set.replica_is_made = [&](std::uint64_t bytes) -> Result<void> {
     MCR_TRY(replica->offer(bytes, group, locked, directory.clock_behind_ns()));
     is_offered = true;
-    turn_to_write.wait();
+    if (group.turn_to_write != nullptr) group.turn_to_write->wait();
     return {};
   };
   Present there = present;
@@ -281,7 +280,7 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
     set.name = group.bundle.empty() ? free_name(where, there, first, last, group.supplement)
                                     : free_bundle_name(where, there);
     set.replica = file_for(replica);
-    if (set.replica == nullptr) turn_to_write.wait();
+    if (set.replica == nullptr && group.turn_to_write != nullptr) group.turn_to_write->wait();
     auto written = write_container(set, options);
     // The program may be removing this directory: rmdir fails if our directory is in it.
     if (!written) remove_if_new(place, where);
@@ -305,10 +304,7 @@ bool is_gone(const Error& error) { return restart::leads_nowhere(error.system_er
 Result<std::optional<CommitReport>> bring_to_storage(
     const LaunchDirectory& directory, const DrainGroup& group, const restart::Settings& settings,
     StubHandles* stubs, KnownContainers* known, ShortStorage* short_storage, Followed& followed,
-    std::vector<LockedPart>& locked, std::vector<restart::PartId>& removed,
-    WritingTurn& turn_to_write) {
-  // Files may be renamed or removed during the wait, so it comes first. A replica is made before it.
-  if (settings.text("replicas") != "1") turn_to_write.wait();
+    std::vector<LockedPart>& locked, std::vector<restart::PartId>& removed) {
   const PlaceByNames names = names_of(group, settings, locked.front().journal.begin);
   for (int turn = 1;; ++turn) {
     followed = follow_stubs(directory, stubs, names, locked, removed);
@@ -324,9 +320,8 @@ Result<std::optional<CommitReport>> bring_to_storage(
       return wait_for_removal(locked, stubs) && count_removed(locked, stubs) == 0;
     };
     if (!is_wanted() && turn < directory_turns) continue;
-    auto written =
-        write(directory, group, followed, present, locked, settings, stubs,
-              turn < directory_turns ? is_wanted : std::function<bool()>(), turn_to_write);
+    auto written = write(directory, group, followed, present, locked, settings, stubs,
+                         turn < directory_turns ? is_wanted : std::function<bool()>());
     if (!written && is_gone(written.error()) && turn < directory_turns) {
       std::this_thread::sleep_for(directory_pause);
       continue;
@@ -569,11 +564,9 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   const restart::Settings settings = settings_of(locked.front().journal.begin);
   if (restart::gc_of(settings) != restart::Gc::when_short) short_storage = nullptr;
   Followed followed;
-  std::optional<WritingTurn> turn_to_write(std::in_place, directory, settings, group.may_wait);
   auto written = bring_to_storage(directory, group, settings, stubs, known, short_storage, followed,
-                                  locked, done.committed, *turn_to_write);
-  done.waited_ms = turn_to_write->waited_ms();
-  turn_to_write.reset();
+                                  locked, done.committed);
+  if (group.turn_to_write != nullptr) group.turn_to_write->end();
   summary.removed(done.committed.size());
   const ContainerName& where = followed.placement.where;
   if (!written) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -16,9 +15,7 @@ struct SetOfPart {
   std::uint64_t begun_ns = 0;
 };
 
-/// Called again and again while a commit waits for its turn (`waits`), and once after that. Returns false if the commit must go
-/// on now.
-using MayWait = std::function<bool(bool waits)>;
+class WritingTurn;
 
 /// The parts that go into one container. Answer: DrainDone.
 struct DrainGroup {
@@ -39,7 +36,7 @@ struct DrainGroup {
   std::uint64_t bytes = 0;       ///< of all parts
   /// The set of each part, beginning with `set`; empty: all are of `set`.
   std::vector<SetOfPart> bundle;
-  MayWait may_wait = {};  ///< null: the commit waits for no turn to write
+  WritingTurn* turn_to_write = nullptr;  ///< null: the commit waits for no turn
 };
 
 struct DrainDone {
@@ -50,7 +47,6 @@ struct DrainDone {
   /// In each attempt, the directories were removed or renamed.
   bool place_went_away = false;
   std::vector<PartId> without_stub = {};  ///< in a container, but storage refused their stubs
-  std::uint64_t waited_ms = 0;            ///< for a turn to write
 };
 
 }  // namespace mcr::aggregation

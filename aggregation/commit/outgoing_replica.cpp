@@ -9,14 +9,14 @@
 
 namespace mcr::aggregation {
 
-using restart::ReplicaDirectory;
-using Box = restart::ReplicaDirectory::Box;
+using restart::TeamDirectory;
+using Box = restart::TeamDirectory::Box;
 
 std::optional<OutgoingReplica> OutgoingReplica::begin(const restart::LaunchDirectory& directory,
                                                       const restart::Settings& settings,
                                                       const std::string& word) {
   if (settings.text("replicas") != "1") return std::nullopt;
-  auto place = ReplicaDirectory::find(restart::parent_of(directory.path()));
+  auto place = TeamDirectory::find(restart::parent_of(directory.path()));
   if (!place || !*place || !(*place)->has_team()) {
     restart::log_warning_once("no team",
                               "no replica is made (replicas=1): no team runs on this node. `mcr "
@@ -25,7 +25,7 @@ std::optional<OutgoingReplica> OutgoingReplica::begin(const restart::LaunchDirec
     return std::nullopt;
   }
   return OutgoingReplica(std::move(**place),
-                         ReplicaDirectory::replica_name(directory.path(), word));
+                         TeamDirectory::name_of_launch(directory.path(), word));
 }
 
 OutgoingReplica::OutgoingReplica(OutgoingReplica&& other) noexcept

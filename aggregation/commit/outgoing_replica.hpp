@@ -10,7 +10,7 @@
 #include "aggregation/commit/drain_group.hpp"
 #include "aggregation/commit/locked_parts.hpp"
 #include "restart/settings/settings.hpp"
-#include "restart/stage/replica_directory.hpp"
+#include "restart/stage/team_directory.hpp"
 
 namespace mcr::aggregation {
 
@@ -35,10 +35,10 @@ class OutgoingReplica {
                                    std::uint64_t clock_behind_ns) const;
 
  private:
-  OutgoingReplica(restart::ReplicaDirectory place, std::string name)
+  OutgoingReplica(restart::TeamDirectory place, std::string name)
       : place_(std::move(place)), name_(std::move(name)) {}
 
-  std::optional<restart::ReplicaDirectory> place_;  ///< nothing: moved away
+  std::optional<restart::TeamDirectory> place_;  ///< nothing: moved away
   std::string name_;
   restart::File file_;
 };

@@ -12,39 +12,37 @@
 
 namespace mcr::aggregation {
 
-using restart::ReplicaDirectory;
-using Box = restart::ReplicaDirectory::Box;
+using restart::TeamDirectory;
+using Box = restart::TeamDirectory::Box;
 
 namespace {
 
 constexpr auto look_pause = std::chrono::milliseconds(5);
-/// Storage may hang for the leader that has the turn.
-constexpr std::uint64_t longest_wait_ms = 600'000;
+/// The team passes on each turn after ten minutes at the latest; but its process may hang.
+constexpr std::uint64_t longest_wait_ms = 3'600'000;
 
 }  // namespace
 
-WritingTurn::~WritingTurn() {
+void WritingTurn::end() {
   if (!place_) return;
   for (const Box box : {Box::made, Box::asked, Box::given}) {
     if (const auto removed = place_->remove(box, name_); !removed)
       restart::log_warning_once("turn", removed.error().message);
   }
+  place_.reset();
+  lock_ = restart::File();
 }
 
 void WritingTurn::wait() {
-  if (std::exchange(is_over_, true) || !may_wait_ || settings_.count("writers") == 0) return;
-  auto place = ReplicaDirectory::find(restart::parent_of(directory_.path()));
+  if (std::exchange(has_waited_, true) || settings_.count("writers") == 0 || !may_wait_(true))
+    return;
+  auto place = TeamDirectory::find(restart::parent_of(directory_.path()));
   if (place) place_ = std::move(*place);
   if (!place_ || !place_->gives_turns()) {
     restart::log_warning_once(
         "no turns",
         "leaders write at any time (writers=): no team gives turns on this node. `mcr run` in a "
-        "batch script of several nodes starts one");
-    return;
-  }
-  if (const auto asked = ask(); !asked) {
-    restart::log_warning_once(
-        "no turns", "this leader writes at any time (writers=): " + asked.error().message);
+        "batch script of several nodes starts a team");
     return;
   }
   const std::uint64_t begin_ms = restart::monotonic_ms();
@@ -54,6 +52,7 @@ void WritingTurn::wait() {
 }
 
 Result<void> WritingTurn::ask() {
+  MCR_TRY(place_->remove(Box::given, name_));  // of an earlier leader of this launch
   lock_ = MCR_TRY(place_->create(Box::made, name_));
   // The team takes a file that nobody locks for one of a dead leader, so it is locked before the team can see it.
   if (!MCR_TRY(restart::try_lock(lock_, restart::LockKind::exclusive)))
@@ -61,14 +60,20 @@ Result<void> WritingTurn::ask() {
   return place_->move(name_, Box::made, Box::asked);
 }
 
-void WritingTurn::look_for_turn() const {
+void WritingTurn::look_for_turn() {
   const std::uint64_t end_ms = restart::monotonic_ms() + longest_wait_ms;
   while (!place_->has(Box::given, name_) && place_->gives_turns() && may_wait_(true)) {
     if (restart::monotonic_ms() >= end_ms) {
+      restart::log_warning_once("long wait",
+                                "this leader has waited for an hour for its turn to write "
+                                "(writers=), and writes now");
+      return;
+    }
+    // At first; and if the team took the file for a dead leader's and removed it.
+    const bool is_known = place_->has(Box::asked, name_) || place_->has(Box::given, name_);
+    if (const auto asked = is_known ? Result<void>() : ask(); !asked) {
       restart::log_warning_once(
-          "long turn",
-          "another node's leader has written for ten minutes (writers=), so this leader writes at "
-          "the same time; storage may hang there");
+          "no turns", "this leader writes at any time (writers=): " + asked.error().message);
       return;
     }
     std::this_thread::sleep_for(look_pause);

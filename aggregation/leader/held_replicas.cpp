@@ -21,7 +21,7 @@
 #include "restart/container/container_reader.hpp"
 #include "restart/container/unpack.hpp"
 #include "restart/format/replica.hpp"
-#include "restart/stage/replica_directory.hpp"
+#include "restart/stage/team_directory.hpp"
 #include "restart/stage/stage_files.hpp"
 
 namespace mcr::aggregation {
@@ -33,9 +33,9 @@ using restart::Journal;
 using restart::LaunchDirectory;
 using restart::PartId;
 using restart::Replica;
-using restart::ReplicaDirectory;
+using restart::TeamDirectory;
 using State = restart::LaunchDirectory::State;
-using Box = restart::ReplicaDirectory::Box;
+using Box = restart::TeamDirectory::Box;
 
 /// Returns the group of parts that the replica's leader committed, as that leader knew it.
 DrainGroup group_of(const restart::SetIdentity& set, const std::vector<restart::PartRecord>& parts,
@@ -74,8 +74,8 @@ bool is_there(const LaunchDirectory& directory, const PartId& part) {
 /// A directory in made/ for the parts of a replica, which is removed with this object.
 class UnpackedParts {
  public:
-  UnpackedParts(const ReplicaDirectory& place, const std::string& name)
-      : place_(place), path_(ReplicaDirectory::path_in(Box::made, name + ".parts")) {}
+  UnpackedParts(const TeamDirectory& place, const std::string& name)
+      : place_(place), path_(TeamDirectory::path_in(Box::made, name + ".parts")) {}
   ~UnpackedParts() { (void)restart::remove_tree(place_.descriptor(), path_).has_value(); }
   UnpackedParts(const UnpackedParts&) = delete;
   UnpackedParts& operator=(const UnpackedParts&) = delete;
@@ -88,13 +88,13 @@ class UnpackedParts {
   }
 
  private:
-  const ReplicaDirectory& place_;
+  const TeamDirectory& place_;
   std::string path_;
 };
 
 class Returning {
  public:
-  Returning(const std::string& stage, const ReplicaDirectory& place, std::string name)
+  Returning(const std::string& stage, const TeamDirectory& place, std::string name)
       : stage_(stage), place_(place), name_(std::move(name)) {}
 
   Result<void> run() {
@@ -192,21 +192,21 @@ class Returning {
   }
 
   const std::string& stage_;
-  const ReplicaDirectory& place_;
+  const TeamDirectory& place_;
   std::string name_;
 };
 
 }  // namespace
 
 Result<std::size_t> count_held_replicas(const std::string& stage) {
-  const auto place = MCR_TRY(ReplicaDirectory::find(stage));
+  const auto place = MCR_TRY(TeamDirectory::find(stage));
   if (!place || place->has_team()) return std::size_t{0};
   return MCR_TRY(place->list(Box::held)).size();
 }
 
 Result<BroughtBack> bring_back_replicas(const std::string& stage, std::uint64_t wait_ms) {
   BroughtBack brought;
-  const auto place = MCR_TRY(ReplicaDirectory::find(stage));
+  const auto place = MCR_TRY(TeamDirectory::find(stage));
   if (!place) return brought;
   const std::uint64_t begin_ms = restart::monotonic_ms();
   while (place->has_team()) {

@@ -16,6 +16,7 @@
 
 #include "aggregation/commit/commit.hpp"
 #include "aggregation/commit/put_back.hpp"
+#include "aggregation/commit/writing_turn.hpp"
 #include "aggregation/leader/collections.hpp"
 #include "aggregation/leader/deadline.hpp"
 #include "aggregation/leader/discovery.hpp"
@@ -64,6 +65,7 @@ constexpr std::uint64_t watch_ms = 100;  ///< between looks at containers that m
 constexpr std::uint64_t frames_unheld_ns = 2'000'000'000;
 constexpr std::uint64_t frames_idle_ns = 10'000'000'000;
 constexpr std::uint64_t frames_idle_short_ns = 3'000'000'000;
+constexpr const char* waiting_for_turn = "waiting for its turn to write to storage (writers=)";
 constexpr const char* removing_sets = "removing sets that newer ones replaced";
 
 class Leader {
@@ -82,6 +84,11 @@ class Leader {
         quick_("mcr put back", answers_),
         collect_("mcr collect", answers_),
         drain_("mcr drain", answers_, Worker::WhenIdle::trim) {}
+
+  /// The drain's thread must not wait for its turn any more, because the threads are waited for.
+  ~Leader() { anybody_lives_ = false; }
+  Leader(const Leader&) = delete;
+  Leader& operator=(const Leader&) = delete;
 
   /// Runs until the decisions include Exit.
   Result<void> run() {
@@ -117,12 +124,13 @@ class Leader {
       events.emplace_back(FramesShared{shares_frames_});
       events.emplace_back(ContainersWatched{!container_watch_.is_empty()});
       events.emplace_back(Tick{});
-      for (const Decision& decision : decisions_.on(events, restart::monotonic_ms())) {
+      const std::vector<Decision> all = decisions_.on(events, restart::monotonic_ms());
+      anybody_lives_ = decisions_.anybody_lives();
+      for (const Decision& decision : all) {
         std::visit([this](const auto& it) { act(it); }, decision);
       }
       if (!decisions_.anybody_may_write()) (void)directory_.shrink_pool(UINT64_MAX).has_value();
       deadline_.set_waiting(decisions_.pending_bytes());
-      anybody_lives_ = decisions_.anybody_lives();
       summary_.write(decisions_.pending(), busy());
       leave_notice(has_found);
       weigh_our_session();
@@ -153,30 +161,35 @@ class Leader {
 
   void act(const DrainGroup& group) {
     drains_[group.drain] = group.parts;
-    const std::string what = "writing the container of " + group.set.masked_name;
-    drain_.submit(what, [this, group]() -> std::vector<Event> {
+    drain_.submit(writing_text(group), [this, group]() -> std::vector<Event> {
       DrainDone done = commit(group);
       if (!done.committed.empty()) collect(group);
       return {std::move(done)};
     });
   }
 
+  static std::string writing_text(const DrainGroup& group) {
+    return "writing the container of " + group.set.masked_name;
+  }
+
   /// Runs in the drain's thread. The group may have waited for it, so the profile is chosen now.
   DrainDone commit(DrainGroup group) {
-    group.fast |= was_terminated_ || deadline_.needs_speed(now_since_1970_ms());
-    group.may_wait = [this, is_told = false,
-                      what =
-                          "writing the container of " + group.set.masked_name](bool waits) mutable {
-      if (waits != std::exchange(is_told, waits))
-        drain_.describe(waits ? "waiting for its turn to write to storage (writers=)" : what);
-      return may_wait_for_turn();
-    };
+    WritingTurn turn(directory_, options_.settings,
+                     [this, is_told = false, what = writing_text(group)](bool waits) mutable {
+                       if (waits != std::exchange(is_told, waits))
+                         drain_.describe(waits ? waiting_for_turn : what);
+                       return may_wait_for_turn();
+                     });
     const std::uint64_t begin_ms = restart::monotonic_ms();
+    // Before the parts are locked, because a rank may open its file again meanwhile. A replica is made before the turn.
+    if (options_.settings.text("replicas") != "1") turn.wait();
+    group.turn_to_write = &turn;
+    group.fast |= was_terminated_ || deadline_.needs_speed(now_since_1970_ms());
     DrainDone done = commit_group(directory_, group, summary_, &stubs_, &places_, &known_,
                                   &container_watch_, &short_storage_);
     // A failure may come at once, and tells nothing about the speed of storage.
     if (done.failed.empty() && done.without_stub.empty())
-      deadline_.measure(group.bytes, restart::monotonic_ms() - begin_ms - done.waited_ms);
+      deadline_.measure(group.bytes, restart::monotonic_ms() - begin_ms - turn.waited_ms());
     has_committed_ = has_committed_ || !done.committed.empty();
     return done;
   }

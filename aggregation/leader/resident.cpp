@@ -66,8 +66,9 @@ class Resident {
     const ReturningReplicas returning(options_.stage);
     for (bool is_ready = false;;) {
       if (!socket_)
-        socket_ = MCR_TRY(
-            ResidentSocket::listen(options_.stage, {options_.node, restart::scheduler_job()}));
+        socket_ = MCR_TRY(ResidentSocket::listen(options_.stage,
+                                                 {options_.node, restart::scheduler_job()},
+                                                 restart::scheduler_switches()));
       report.served |= socket_.has_value();
       if (!watch_) watch_.emplace(std::vector{options_.stage}, Watch::For::new_directories);
       if (!std::exchange(is_ready, true)) ready(!socket_);

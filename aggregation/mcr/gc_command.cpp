@@ -47,7 +47,7 @@ Result<void> sync(const ContainersPlace& place) {
 }
 
 /// Fails if only a symbolic link in place of `mcr/` leads to the containers, and they do not say that their files were written beside that
-/// link. The user may have copied link and stubs from another user, who chose to which run of the user's they lead.
+/// link, or if that directory is gone. The user may have copied link and stubs from another user, who chose to which run of the user's they lead.
 Result<void> check_link(const StoredSet& set) {
   if (!set.home->is_linked) return {};
   const auto place = written_place(set);
@@ -148,8 +148,8 @@ Result<void> collect(const std::vector<StoredSet>& sets, const GcWords& words, b
     removal.code = print_error({}, "gc", Error{Cause::system, reason, ENOENT});
   for (const GivenUp& order : found.orders) {
     const StoredSet& set = *order.set;
+    MCR_TRY(check_link(set));
     if (words.remove) {
-      MCR_TRY(check_link(set));
       // Before a set is removed, the set that replaces it must be durable.
       MCR_TRY(sync(*set.home));
       MCR_TRY(remove_set(order));

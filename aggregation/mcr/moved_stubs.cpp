@@ -272,8 +272,8 @@ Result<MovedStubs> reconnect_moved_stubs(const std::string& directory,
     moved.present.emplace(there.stub.part, author);
     if (author == there.status.st_uid) return;
     moved.doubtful.try_emplace(there.stub.part, path);
-    const auto directory = found.directory.status();
-    if (directory && restart::others_may_only_add(*directory))
+    const auto found_in = found.directory.status();
+    if (found_in && restart::others_may_only_add(*found_in))
       moved.in_sticky.emplace(there.stub.part, found.home, there.status.st_uid);
   });
   std::vector<std::string> warnings;  // other commands print them

@@ -91,10 +91,12 @@ Result<void> check_stub(const std::string& argument, const NamedByArgument& name
   const auto has_own_part = [&](const NamedContainer& named) { return has_part(named, part); };
   if (beside != nullptr &&
       std::none_of(named_by.containers.begin(), named_by.containers.end(), has_own_part))
-    return Error{Cause::usage,
-                 argument + " is a stub that leads to " + beside->path +
-                     ", but no container of that set has its file: it may be a copy of a stub that "
-                     "another user has made. If that is the set that you want, name the container"};
+    return Error{
+        Cause::usage,
+        argument + " is a stub that leads to " + beside->path +
+            ", but no container of that set has its file: it may be a copy of a stub that "
+            "another user has made. If the file was closed just now, `mcr drain` brings it to "
+            "storage. If that is the set that you want, name the container"};
   return {};
 }
 

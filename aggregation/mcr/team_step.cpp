@@ -11,7 +11,7 @@
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/settings/launcher.hpp"
-#include "restart/stage/replica_directory.hpp"
+#include "restart/stage/team_directory.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -52,15 +52,19 @@ std::string first_line(const std::string& text) {
   return "it said nothing";
 }
 
-void report(const std::string& why) {
-  print_line(stderr,
-             "mcr run: no team, so no replicas are kept (replicas=1), leaders write at any time "
-             "(writers=), and sets reach storage as without these settings: %s",
+/// Says why there is no team, and what that means with these settings.
+void report(const restart::Settings& settings, const std::string& why) {
+  const bool has_replicas = settings.text("replicas") == "1";
+  const bool has_turns = settings.count("writers") > 0;
+  const std::string without = std::string(has_replicas ? "no replicas are kept (replicas=1)" : "") +
+                              (has_replicas && has_turns ? " and " : "") +
+                              (has_turns ? "leaders write at any time (writers=)" : "");
+  print_line(stderr, "mcr run: no team, so %s; sets reach storage as without: %s", without.c_str(),
              why.c_str());
 }
 
 bool is_at_work(const std::string& stage) {
-  const auto place = restart::ReplicaDirectory::find(stage);
+  const auto place = restart::TeamDirectory::find(stage);
   return place && *place && (*place)->has_team();
 }
 
@@ -77,22 +81,22 @@ std::optional<TeamStep> TeamStep::start(const std::string& stage, const Allocati
   std::string launcher(settings->text("team_start"));
   if (launcher == "auto") launcher = MCR_TEAM_START;
   if (::access(program.c_str(), X_OK) != 0 || launcher.empty()) {
-    report("this mcr was built without MPI");
+    report(*settings, "this mcr was built without MPI");
     return std::nullopt;
   }
   auto started = BackgroundProgram::start(
       words_of(launcher, allocation.nodes(), program, stage, writers), environment_of_launcher(),
       BackgroundProgram::Input::none, BackgroundProgram::Errors::kept);
   if (!started) {
-    report(started.error().message + "; team_start= names another launcher");
+    report(*settings, started.error().message + "; team_start= names another launcher");
     return std::nullopt;
   }
   const TimeLimit limit(start_ms);
   while (!is_at_work(stage)) {
     if (const auto status = started->status(); status || limit.left_ms() == 0) {
-      report((status ? "`" + launcher + "` ended with status " + std::to_string(*status)
-                     : "`" + launcher + "` has not started it on this node in time") +
-             ": " + first_line(started->errors() + started->take_output()));
+      report(*settings, (status ? "`" + launcher + "` ended with status " + std::to_string(*status)
+                                : "`" + launcher + "` has not started it on this node in time") +
+                            ": " + first_line(started->errors() + started->take_output()));
       started->kill();
       return std::nullopt;
     }
@@ -110,7 +114,8 @@ void TeamStep::report_loss() {
   print_line(
       stderr,
       "mcr run: the team ended early, as it does when one of its nodes is lost; sets that were "
-      "committed after that had no replicas. `mcr recover --all-nodes` in this job brings to "
+      "committed after that had no replicas, and no turns to write. `mcr recover --all-nodes` in "
+      "this job brings to "
       "storage what other nodes hold of a lost one. The team said: %s",
       first_line(launcher_.errors()).c_str());
 }

@@ -28,7 +28,9 @@ int main(int count, char** words) {
   CLI11_PARSE(app, count, words);
   (void)::setpriority(PRIO_PROCESS, 0, lowest_priority);  // the cores are the program's
   MPI_Init(&count, &words);
-  mcr::aggregation::serve_team(stage, MPI_COMM_WORLD, writers,
+  // The launcher gives all processes the variables of its own node, so the resident is asked.
+  mcr::aggregation::serve_team({stage, mcr::restart::switches_of_resident(stage, job), writers},
+                               MPI_COMM_WORLD,
                                [&] { return !mcr::restart::serves_job(stage, job); });
   // All processes have ended their work. MPICH 4.0.2 may hang here when UCX uses TCP alone.
   (void)::signal(SIGALRM, [](int) { ::_exit(0); });

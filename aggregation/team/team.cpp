@@ -8,7 +8,9 @@
 #include <chrono>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "aggregation/team/ring.hpp"
 #include "aggregation/team/turns.hpp"
 #include "restart/base/log.hpp"
 
@@ -16,8 +18,8 @@ namespace mcr::aggregation {
 namespace {
 
 using restart::File;
-using restart::ReplicaDirectory;
-using Box = restart::ReplicaDirectory::Box;
+using restart::TeamDirectory;
+using Box = restart::TeamDirectory::Box;
 
 enum Tag : int { words_tag = 1, piece_tag, answer_tag };
 /// The first byte of a message with words_tag.
@@ -45,7 +47,7 @@ bool is_name(std::string_view name) {
 
 }  // namespace
 
-Sender::Sender(const ReplicaDirectory* place, MPI_Comm team, int buddy)
+Sender::Sender(const TeamDirectory* place, MPI_Comm team, int buddy)
     : place_(place), team_(team), buddy_(buddy) {}
 
 bool Sender::go_on() {
@@ -120,7 +122,7 @@ void Sender::take_answer() {
   sending_.reset();
   // If it is not in out/ any more, its leader has withdrawn it, and drop_withdrawn() tells the buddy.
   const bool is_offered = restart::is_still_named(sent.file, place_->descriptor(),
-                                                  ReplicaDirectory::path_in(Box::out, sent.name));
+                                                  TeamDirectory::path_in(Box::out, sent.name));
   if (answer_ == held_answer && !sent.error) {
     if (is_offered) (void)place_->move(sent.name, Box::out, Box::sent).has_value();
     return;
@@ -156,7 +158,7 @@ void Sender::send(int tag, Bytes message) {
             &request_);
 }
 
-Receiver::Receiver(const ReplicaDirectory* place, MPI_Comm team, int from)
+Receiver::Receiver(const TeamDirectory* place, MPI_Comm team, int from)
     : place_(place), team_(team), from_(from) {
   ask();
 }
@@ -249,34 +251,50 @@ void Receiver::end() {
 namespace {
 
 /// Forgets what an earlier team has sent: its buddies bring that to storage, or have done so.
-void forget_sent(const ReplicaDirectory& place) {
+void forget_sent(const TeamDirectory& place) {
   const auto names = place.list(Box::sent);
   if (!names) return;
   for (const std::string& name : *names) (void)place.remove(Box::sent, name).has_value();
 }
 
+/// Returns the texts of all processes.
+std::vector<std::string> gather(const std::string& text, MPI_Comm team) {
+  constexpr std::size_t most_bytes = 1024;
+  int size = 1;
+  MPI_Comm_size(team, &size);
+  std::string own = text;
+  own.resize(most_bytes);  // cut or filled with zeros
+  std::string all(most_bytes * static_cast<std::size_t>(size), '\0');
+  MPI_Allgather(own.data(), most_bytes, MPI_BYTE, all.data(), most_bytes, MPI_BYTE, team);
+  std::vector<std::string> texts;
+  for (std::size_t begin = 0; begin < all.size(); begin += most_bytes)
+    texts.emplace_back(all.substr(begin, most_bytes).c_str());  // up to the first zero
+  return texts;
+}
+
 }  // namespace
 
-void serve_team(const std::string& stage, MPI_Comm team, std::size_t writers,
-                const std::function<bool()>& has_ended) {
+void serve_team(const TeamOptions& options, MPI_Comm team, const std::function<bool()>& has_ended) {
   int rank = 0;
   int size = 1;
   MPI_Comm_rank(team, &rank);
   MPI_Comm_size(team, &size);
   if (size < 2) return;
-  const int shift = size / 2;
-  const auto place = ReplicaDirectory::make(stage);
+  const Neighbours neighbours = half_a_ring_away(ring_of(gather(options.switches, team)), rank);
+  const std::size_t writers = options.writers;
+  const auto place = TeamDirectory::make(options.stage);
   const auto lock = place ? place->join_team() : Result<std::optional<File>>(place.error());
-  if (!lock) restart::log_warning("no replicas on this node: " + lock.error().message);
-  if (lock && !*lock) restart::log_warning("no replicas on this node: another team serves it");
+  if (!lock) restart::log_warning("no replicas and no turns on this node: " + lock.error().message);
+  if (lock && !*lock)
+    restart::log_warning("no replicas and no turns on this node: another team serves it");
   // Without the lock, this process sends and holds nothing, but still ends together with the others.
-  const ReplicaDirectory* const own = lock && *lock ? &*place : nullptr;
+  const TeamDirectory* const own = lock && *lock ? &*place : nullptr;
   if (own != nullptr) {
     (void)own->remove_leftovers().has_value();
     forget_sent(*own);
   }
-  Sender sender(own, team, (rank + shift) % size);
-  Receiver receiver(own, team, (rank - shift + size) % size);
+  Sender sender(own, team, neighbours.buddy);
+  Receiver receiver(own, team, neighbours.from);
   constexpr int giving_rank = 0;
   std::optional<TurnGiver> giver;
   std::optional<TurnTaker> taker;

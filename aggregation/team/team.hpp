@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The team: one MPI program with a process on each node of a job. Each process sends the replicas of its node's
-// leaders to the node's buddy, and holds those of another node (restart/stage/replica_directory.hpp). Leaders do
+// leaders to the node's buddy, and holds those of another node (restart/stage/team_directory.hpp). Leaders do
 // not depend on it: if it dies, sets go to storage without replicas.
 //
 //   begin   size and name of a replica            to the buddy
@@ -9,8 +9,8 @@
 //   drop    name of a replica that is in storage  to the buddy
 //   end     nothing: no further message comes     to the buddy
 //
-// The buddy of process i is process i + n/2 (half a ring away), because neighbours often share a switch or a
-// power supply.
+// The processes form a ring, in which those below one switch of the network stand together (ring.hpp). The buddy of a process is half a
+// ring away, because neighbours often share a switch or a power supply.
 #pragma once
 
 #include <mpi.h>
@@ -23,7 +23,7 @@
 #include <string>
 
 #include "restart/base/file.hpp"
-#include "restart/stage/replica_directory.hpp"
+#include "restart/stage/team_directory.hpp"
 
 namespace mcr::aggregation {
 
@@ -40,7 +40,7 @@ struct Transfer {
 class Sender {
  public:
   /// Sends none if `place` is null.
-  Sender(const restart::ReplicaDirectory* place, MPI_Comm team, int buddy);
+  Sender(const restart::TeamDirectory* place, MPI_Comm team, int buddy);
   /// Goes on as far as it can without waiting. Returns true if anything has happened.
   bool go_on();
   /// True while a replica is on its way: MPI then makes progress only in its calls.
@@ -59,7 +59,7 @@ class Sender {
   /// Returns a replica in out/ that the buddy has not refused.
   [[nodiscard]] std::optional<std::string> next();
 
-  const restart::ReplicaDirectory* place_;
+  const restart::TeamDirectory* place_;
   MPI_Comm team_;
   int buddy_;
   bool has_ended_ = false;
@@ -76,7 +76,7 @@ class Sender {
 class Receiver {
  public:
   /// Refuses all replicas if `place` is null.
-  Receiver(const restart::ReplicaDirectory* place, MPI_Comm team, int from);
+  Receiver(const restart::TeamDirectory* place, MPI_Comm team, int from);
   /// Takes a message if there is one; returns whether there was.
   bool go_on();
   [[nodiscard]] bool is_at_work() const { return receiving_.has_value(); }
@@ -89,7 +89,7 @@ class Receiver {
   void take_piece(ByteSpan message);
   void end();
 
-  const restart::ReplicaDirectory* place_;
+  const restart::TeamDirectory* place_;
   MPI_Comm team_;
   int from_;
   bool has_ended_ = false;  ///< the other process has sent its end
@@ -98,9 +98,12 @@ class Receiver {
   MPI_Request request_ = MPI_REQUEST_NULL;  ///< of the next words, or of the next piece
 };
 
-/// Serves this node until `has_ended` returns true, here and in the other processes. `writers`: how many leaders write at a time
-/// (turns.hpp); 0: any number.
-void serve_team(const std::string& stage, MPI_Comm team, std::size_t writers,
-                const std::function<bool()>& has_ended);
+struct TeamOptions {
+  std::string stage;
+  std::string switches = {};  ///< above this node (restart::scheduler_switches()); empty: not known
+  std::size_t writers = 0;    ///< how many leaders write at a time (turns.hpp); 0: any number
+};
+/// Serves this node until `has_ended` returns true, here and in the other processes.
+void serve_team(const TeamOptions& options, MPI_Comm team, const std::function<bool()>& has_ended);
 
 }  // namespace mcr::aggregation

@@ -2,6 +2,7 @@
 #include "aggregation/team/turns.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "restart/base/log.hpp"
@@ -9,7 +10,7 @@
 namespace mcr::aggregation {
 namespace {
 
-using Box = restart::ReplicaDirectory::Box;
+using Box = restart::TeamDirectory::Box;
 
 // Other numbers than those of team.cpp.
 enum Tag : int { request_tag = 11, turn_tag };
@@ -20,11 +21,11 @@ constexpr std::array<std::uint8_t, 4> words{0, want_word, done_word, turn_word};
 
 }  // namespace
 
-ShortMessages::~ShortMessages() {
+MessageSender::~MessageSender() {
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
 }
 
-void ShortMessages::send(int to, int tag, std::uint8_t word) {
+void MessageSender::send(int to, int tag, std::uint8_t word) {
   std::erase_if(requests_, [](MPI_Request& request) {
     int done = 0;
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -33,18 +34,19 @@ void ShortMessages::send(int to, int tag, std::uint8_t word) {
   MPI_Isend(&words.at(word), 1, MPI_BYTE, to, tag, team_, &requests_.emplace_back());
 }
 
-ShortMessage::ShortMessage(MPI_Comm team, int from, int tag) : team_(team), from_(from), tag_(tag) {
+MessageReceiver::MessageReceiver(MPI_Comm team, int from, int tag)
+    : team_(team), from_(from), tag_(tag) {
   ask();
 }
 
-ShortMessage::~ShortMessage() {
+MessageReceiver::~MessageReceiver() {
   MPI_Cancel(&request_);
   MPI_Wait(&request_, MPI_STATUS_IGNORE);
 }
 
-void ShortMessage::ask() { MPI_Irecv(&word_, 1, MPI_BYTE, from_, tag_, team_, &request_); }
+void MessageReceiver::ask() { MPI_Irecv(&word_, 1, MPI_BYTE, from_, tag_, team_, &request_); }
 
-std::optional<ShortMessage::Word> ShortMessage::take() {
+std::optional<MessageReceiver::Word> MessageReceiver::take() {
   int is_there = 0;
   MPI_Status status;
   MPI_Test(&request_, &is_there, &status);
@@ -54,30 +56,67 @@ std::optional<ShortMessage::Word> ShortMessage::take() {
   return taken;
 }
 
-TurnGiver::TurnGiver(MPI_Comm team, std::size_t turns)
-    : turns_(turns), free_(turns), answers_(team), request_(team, MPI_ANY_SOURCE, request_tag) {}
+TurnGiver::TurnGiver(MPI_Comm team, std::size_t turns, Clock::duration longest)
+    : turns_(turns),
+      longest_(longest),
+      answers_(team),
+      request_(team, MPI_ANY_SOURCE, request_tag) {}
 
 bool TurnGiver::go_on() {
-  bool has_happened = false;
+  bool has_happened = drop_overdue();
   while (const auto request = request_.take()) {
     has_happened = true;
     if (request->word == want_word) waiting_.push_back(request->from);
-    if (request->word == done_word) free_ = std::min(free_ + 1, turns_);
+    if (request->word == done_word) take_back(request->from);
   }
-  for (; free_ > 0 && !waiting_.empty(); --free_) {
+  for (; out_.size() < turns_ && !waiting_.empty(); waiting_.pop_front()) {
     has_happened = true;
     answers_.send(waiting_.front(), turn_tag, turn_word);
-    waiting_.pop_front();
+    out_.push_back({waiting_.front(), Clock::now()});
   }
   return has_happened;
 }
 
-TurnTaker::TurnTaker(const restart::ReplicaDirectory* place, MPI_Comm team, int giver)
+void TurnGiver::take_back(int process) {
+  if (const auto overdue = overdue_.find(process); overdue != overdue_.end()) {
+    if (--overdue->second == 0) overdue_.erase(overdue);
+    return;
+  }
+  const auto turn =
+      std::find_if(out_.begin(), out_.end(), [&](const Turn& it) { return it.process == process; });
+  if (turn != out_.end()) out_.erase(turn);
+}
+
+bool TurnGiver::drop_overdue() {
+  const auto last = Clock::now() - longest_;
+  const std::size_t dropped = std::erase_if(out_, [&](const Turn& turn) {
+    if (turn.begin > last) return false;
+    ++overdue_[turn.process];
+    return true;
+  });
+  if (dropped > 0)
+    restart::log_warning_once("long turn",
+                              "a leader has written for ten minutes (writers=), so another one "
+                              "writes at the same time; storage may hang there");
+  return dropped > 0;
+}
+
+TurnTaker::TurnTaker(const restart::TeamDirectory* place, MPI_Comm team, int giver)
     : place_(place), giver_(giver), words_(team), turn_(team, giver, turn_tag) {
   if (place_ == nullptr) return;
   auto lock = place_->give_turns();
   if (!lock) restart::log_warning("no turns to write on this node: " + lock.error().message);
   if (lock) lock_ = *std::move(lock);
+  if (lock_) remove_leftovers();
+}
+
+void TurnTaker::remove_leftovers() {
+  for (const Box box : {Box::asked, Box::given}) {
+    const auto names = place_->list(box);
+    if (!names) continue;
+    for (const std::string& name : *names)
+      if (!place_->is_locked(box, name)) (void)place_->remove(box, name).has_value();
+  }
 }
 
 bool TurnTaker::go_on() {
@@ -88,19 +127,20 @@ bool TurnTaker::go_on() {
     take_turn();
   }
   if (!lock_) return has_happened;
-  const bool has_given_back = give_back();
+  // In this order: a leader that asks again has removed its last turn's name before, so give_back() sees that.
   const bool has_asked = ask();
-  return has_happened || has_given_back || has_asked;
+  const bool has_given_back = give_back();
+  return has_happened || has_asked || has_given_back;
 }
 
 void TurnTaker::take_turn() {
   while (lock_ && !asked_.empty()) {
-    const std::string name = asked_.extract(asked_.begin()).value();
+    const std::string name = std::move(asked_.front());
+    asked_.erase(asked_.begin());
     // The lock is on the file, and so goes with it.
     const bool waits = place_->is_locked(Box::asked, name);
     if (waits && place_->move(name, Box::asked, Box::given)) {
-      // Its leader may have ended its last turn, and asked again, since give_back() looked.
-      if (!given_.insert(name).second) words_.send(giver_, request_tag, done_word);
+      given_.insert(name);
       return;
     }
     (void)place_->remove(Box::asked, name).has_value();  // of a leader that died
@@ -113,7 +153,8 @@ bool TurnTaker::ask() {
   if (!names) return false;
   bool has_asked = false;
   for (const std::string& name : *names) {
-    if (!asked_.insert(name).second) continue;
+    if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
+    asked_.push_back(name);
     has_asked = true;
     ++on_the_way_;
     words_.send(giver_, request_tag, want_word);

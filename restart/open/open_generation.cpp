@@ -60,7 +60,7 @@ std::string without_dots(const std::string& path) {
 }
 
 /// True if the directory `containers` lies in no directory above the path, and is not `own`, the directory to which the program's own
-/// container_dir= leads.
+/// container_dir= leads for the files of all ranks: the user's setting names that one, and not a text that may be another user's.
 bool lies_beside(const std::string& containers, const std::string& path, const std::string& own) {
   const std::string directory = parent_of(without_dots(containers));
   if (directory == "/" || path.starts_with(directory + "/")) return false;
@@ -103,9 +103,11 @@ class View {
       return exactly();  // nothing but the stub is known about the set
     // A copied stub, or a note about a native file, may have another user's text, which may name any run of this user's. The author
     // knows ids of parts only if he may read a stub of that run. Without such an id no earlier set is opened.
-    if (lies_beside(here_.place.directory, path_, decision_directory_) &&
-        !has_part(generations_, stub_))
-      return exactly();
+    if (is_unproven()) {
+      auto own = exactly();
+      // The part may have gone from the stage into its container since.
+      if (!own || !MCR_TRY(look_for_place()) || is_unproven()) return own;
+    }
     if (is_alone()) return exactly();
     if (is_launch()) {
       warn_of_more_ranks();
@@ -132,6 +134,10 @@ class View {
   }
 
  private:
+  [[nodiscard]] bool is_unproven() const {
+    return lies_beside(here_.place.directory, path_, decision_directory_) &&
+           !has_part(generations_, stub_);
+  }
   [[nodiscard]] bool is_launch() const { return opener_.rank_count > 1 && !opener_.launch.empty(); }
 
   Result<bool> look_for_place() {

@@ -230,6 +230,13 @@ std::string scheduler_job() {
   return job == nullptr ? std::string() : job;
 }
 
+std::string scheduler_switches() {
+  const char* const address = std::getenv("SLURM_TOPOLOGY_ADDR");
+  const std::string text = address == nullptr ? "" : address;
+  const std::size_t node = text.rfind('.');
+  return node == std::string::npos ? "" : text.substr(0, node);
+}
+
 bool is_child_of_launcher() {
   return is_launcher_name(name_of(static_cast<std::uint64_t>(::getppid())));
 }

@@ -38,8 +38,8 @@ constexpr std::array table = std::to_array<SettingRow>({
      "memory. Needs "
      "`mcr run` in a batch script of several nodes, and MPI."},
     {"writers", "off", count, "off|COUNT",
-     "COUNT: so many leaders of a job write to storage at a time; the others wait for their turn. "
-     "off: all write at a time. Needs `mcr run` in a batch script of several nodes, and MPI."},
+     "At most COUNT leaders of a job write to storage at once; the others wait for a turn. off: no "
+     "limit. Needs `mcr run` in a batch script of several nodes, and MPI."},
     {"team_start", "auto", text, "auto|COMMAND",
      "The command with which `mcr run` starts mcr-team, for replicas=1 and writers=; NODES stands "
      "for the number of nodes. auto: "

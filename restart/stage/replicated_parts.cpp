@@ -9,14 +9,14 @@
 
 namespace mcr::restart {
 
-using Box = ReplicaDirectory::Box;
+using Box = TeamDirectory::Box;
 
 ReplicatedParts::ReplicatedParts(const std::string& launch_directory)
     : launch_directory_(launch_directory) {}
 
 bool ReplicatedParts::has(const PartId& part) {
   // The team may begin after this process.
-  if (!place_) place_ = ReplicaDirectory::find(parent_of(launch_directory_)).value_or(std::nullopt);
+  if (!place_) place_ = TeamDirectory::find(parent_of(launch_directory_)).value_or(std::nullopt);
   if (place_) read_new();
   return parts_.contains(part);
 }
@@ -25,7 +25,7 @@ void ReplicatedParts::read_new() {
   const auto names = place_->list(Box::sent);
   if (!names) return;
   for (const std::string& name : *names) {
-    if (!name.starts_with(ReplicaDirectory::replica_name(launch_directory_, ""))) continue;
+    if (!name.starts_with(TeamDirectory::name_of_launch(launch_directory_, ""))) continue;
     // A replica that is gone by now has been written to storage.
     const auto file = place_->open(Box::sent, name);
     const auto status = file ? file->status() : Result<struct stat>(file.error());

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "restart/base/part_id.hpp"
-#include "restart/stage/replica_directory.hpp"
+#include "restart/stage/team_directory.hpp"
 
 namespace mcr::restart {
 
@@ -25,7 +25,7 @@ class ReplicatedParts {
   void read_new();
 
   std::string launch_directory_;
-  std::optional<ReplicaDirectory> place_;
+  std::optional<TeamDirectory> place_;
   /// Inodes and times of replicas. A later replica may have the inode of an earlier one.
   std::set<std::pair<std::uint64_t, std::uint64_t>> read_;
   std::set<PartId> parts_;

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t most_request_bytes = 64 * 1024;
 
+constexpr std::size_t most_switches_bytes = 4096;
+
 constexpr std::string_view lock_suffix = ".lock";
 
 std::string name_in_job(const std::string& job) {
@@ -66,6 +68,11 @@ Result<File> connect_to_resident(const std::string& stage, const ResidentAddress
   return connect_socket_in(directory.descriptor(), socket_name(where));
 }
 
+bool is_lock_of_job(const std::string& name, const std::string& job) {
+  return name.ends_with("." + lock_name(name_in_job(job)));
+}
+bool is_held(const File& lock) { return !try_lock(lock, LockKind::shared).value_or(false); }
+
 /// Opens the stage, and returns the names in it.
 Result<std::vector<std::string>> names_in(const std::string& stage, File& directory) {
   directory = MCR_TRY(stage_files::open_directory(AT_FDCWD, stage));
@@ -92,11 +99,14 @@ bool has_resident(const std::string& stage, const ResidentAddress& where) {
 }
 
 Result<std::optional<ResidentSocket>> ResidentSocket::listen(const std::string& stage,
-                                                             const ResidentAddress& where) {
+                                                             const ResidentAddress& where,
+                                                             const std::string& switches) {
   File directory = MCR_TRY(stage_files::open_stage(stage));
   const std::string name = socket_name(where);
   auto lock = MCR_TRY(lock_place_of(directory, name, O_CREAT));
   if (!lock) return std::optional<ResidentSocket>();
+  MCR_TRY(lock->truncate(0));
+  MCR_TRY(lock->write_at(0, as_bytes(switches)));
   File socket = MCR_TRY(listen_in(directory.descriptor(), name));
   return std::optional(ResidentSocket(std::move(directory), *std::move(lock), std::move(socket)));
 }
@@ -107,13 +117,26 @@ bool serves_job(const std::string& stage, const std::string& job) {
   File directory;
   const auto names = names_in(stage, directory);
   if (!names) return names.error().system_error != ENOENT;
-  const std::string end = "." + lock_name(name_in_job(job));
   return std::any_of(names->begin(), names->end(), [&](const std::string& name) {
-    if (!name.ends_with(end)) return false;
+    if (!is_lock_of_job(name, job)) return false;
     const auto lock = File::open(directory.descriptor(), name, O_RDONLY | O_NOFOLLOW);
     if (!lock) return lock.error().system_error != ENOENT;
-    return !try_lock(*lock, LockKind::shared).value_or(false);
+    return is_held(*lock);
   });
+}
+
+std::string switches_of_resident(const std::string& stage, const std::string& job) {
+  File directory;
+  const auto names = names_in(stage, directory);
+  if (!names) return {};
+  for (const std::string& name : *names) {
+    if (!is_lock_of_job(name, job)) continue;
+    const auto lock = File::open(directory.descriptor(), name, O_RDONLY | O_NOFOLLOW);
+    const auto text = lock && is_held(*lock) ? lock->read_all(most_switches_bytes)
+                                             : Result<Bytes>(Error{Cause::system, "no resident"});
+    if (text) return std::string(as_text(*text));
+  }
+  return {};
 }
 
 void remove_dead_residents(const std::string& stage) {

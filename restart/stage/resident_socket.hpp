@@ -3,7 +3,7 @@
 // processes of a job step when the step ends, a leader that the resident starts outlives the program's step.
 //
 //   <stage>/<node>.resident-<job>        a socket (AF_UNIX, SOCK_SEQPACKET) on which the resident listens
-//   <stage>/<node>.resident-<job>.lock   locked by the resident while it lives
+//   <stage>/<node>.resident-<job>.lock   locked by the resident while it lives; its text: the switches above the node
 //
 // Each job has residents of its own, because its end kills them and their leaders.
 //
@@ -46,6 +46,10 @@ bool has_resident(const std::string& stage, const ResidentAddress& where);
 /// True if a resident of this job serves the stage, whatever its node's name is; also if that cannot be determined.
 bool serves_job(const std::string& stage, const std::string& job);
 
+/// Returns the switches above the node (scheduler_switches()), as the resident of this job knows them; empty if there is none, or if it
+/// does not know.
+std::string switches_of_resident(const std::string& stage, const std::string& job);
+
 /// Removes what residents that were killed have left in the stage.
 void remove_dead_residents(const std::string& stage);
 
@@ -53,9 +57,10 @@ void remove_dead_residents(const std::string& stage);
 class ResidentSocket {
  public:
   /// Makes the stage if it is missing. Returns nothing if another resident serves this job,
-  /// or if one has just ended; the caller tries again later.
+  /// or if one has just ended; the caller tries again later. `switches`: what switches_of_resident() returns.
   static Result<std::optional<ResidentSocket>> listen(const std::string& stage,
-                                                      const ResidentAddress& where);
+                                                      const ResidentAddress& where,
+                                                      const std::string& switches = {});
   /// Removes the socket's name: from now on processes start leaders themselves.
   void remove() const;
 

@@ -69,7 +69,7 @@ def all_open(t, ranks=4, directory="", seed=0, **how):
 def nothing_is_left(cluster):
     for number in range(len(cluster.names)):
         wait_until(lambda: not cluster.processes(number), 20, f"no process of mcr is left on node {number}: {cluster.processes(number)}")
-        left = [name for name in cluster.stage(number) if not name.endswith("replicas/team")]  # a lock's file
+        left = [name for name in cluster.stage(number) if not name.endswith(("replicas/team", "replicas/turns"))]  # a lock's file
         expect(not left, f"left in the stage of node {number}: {left}")
 
 

@@ -136,11 +136,11 @@ Result<std::unique_ptr<Backend>> open_backend(const OpenRequest& request, const 
 // HDF5 opens a file that another file names: the target of an external link, or a source of a virtual dataset. It takes a source
 // that does not open for a missing one, shows fill values in its place, and tells the program nothing.
 void warn_of_linked(const std::string& name, const Error& error) {
-  restart::log_warning_once("linked " + name,
-                            "another file refers to " + name +
-                                ", which was not opened: " + error.message +
-                                ". Where the file is a source of a virtual dataset, "
-                                "HDF5 shows fill values instead of its data");
+  restart::log_warning_once(
+      "linked", "another file refers to " + name + ", which was not opened: " + error.message +
+                    ". Where the file is a source of a virtual dataset, "
+                    "HDF5 shows fill values instead of its data. Further such files "
+                    "are not named");
 }
 
 H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_address) {

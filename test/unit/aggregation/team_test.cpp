@@ -12,8 +12,8 @@
 using namespace mcr;
 using aggregation::Receiver;
 using aggregation::Sender;
-using restart::ReplicaDirectory;
-using Box = restart::ReplicaDirectory::Box;
+using restart::TeamDirectory;
+using Box = restart::TeamDirectory::Box;
 using Names = std::vector<std::string>;
 
 namespace {
@@ -22,8 +22,8 @@ constexpr const char* name = "here.first.1";
 
 struct Nodes {
   restart::ScratchDirectory scratch;
-  ReplicaDirectory own = *ReplicaDirectory::make(scratch / "own");
-  ReplicaDirectory other = *ReplicaDirectory::make(scratch / "other");
+  TeamDirectory own = *TeamDirectory::make(scratch / "own");
+  TeamDirectory other = *TeamDirectory::make(scratch / "other");
   Sender sender{&own, aggregation::team_of_one(), 0};
   Receiver receiver;
 

@@ -2,8 +2,11 @@
 // Turns to write, in a team of one process: it gives the turns, and asks for the leaders of two nodes.
 #include "aggregation/team/turns.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "restart/base/lock.hpp"
 #include "test/support/catch.hpp"
@@ -13,19 +16,20 @@
 using namespace mcr;
 using aggregation::TurnGiver;
 using aggregation::TurnTaker;
-using restart::ReplicaDirectory;
-using Box = restart::ReplicaDirectory::Box;
+using restart::TeamDirectory;
+using Box = restart::TeamDirectory::Box;
 
 namespace {
 
 struct Node {
-  explicit Node(std::size_t writers) : giver(aggregation::team_of_one(), writers) {}
+  explicit Node(std::size_t writers, TurnGiver::Clock::duration longest = std::chrono::minutes(10))
+      : giver(aggregation::team_of_one(), writers, longest) {}
   ~Node() { end(); }
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
   restart::ScratchDirectory scratch;
-  ReplicaDirectory place = *ReplicaDirectory::make(scratch / "stage");
+  TeamDirectory place = *TeamDirectory::make(scratch / "stage");
   TurnGiver giver;
   TurnTaker taker{&place, aggregation::team_of_one(), 0};
 
@@ -119,6 +123,56 @@ TEST_CASE("a leader that asks again at once, under the same name, costs no turn"
   REQUIRE(node.place.remove(Box::given, "a"));
   node.go_on();
   CHECK(node.giver.is_done());
+}
+
+TEST_CASE("leaders of one node get their turns in the order in which they asked") {
+  Node node(1);
+  const auto first = node.ask("m");
+  node.go_on();
+  const auto second = node.ask("z");
+  node.go_on();
+  const auto third = node.ask("a");
+  node.go_on();
+  REQUIRE(node.place.remove(Box::given, "m"));
+  node.go_on();
+  CHECK(node.has_turn("z"));
+  CHECK_FALSE(node.has_turn("a"));
+}
+
+TEST_CASE("a turn that lasts too long counts as back, once") {
+  using namespace std::chrono_literals;
+  Node node(1, 2s);
+  const auto first = node.ask("a");
+  node.go_on();
+  const auto second = node.ask("b");
+  const auto third = node.ask("c");
+  node.go_on();
+  std::this_thread::sleep_for(2100ms);
+  node.go_on();
+  CHECK(node.has_turn("b"));
+  CHECK_FALSE(node.has_turn("c"));
+  // The end of the first turn, which counted as back before, is not the end of the second one.
+  REQUIRE(node.place.remove(Box::given, "a"));
+  node.taker.go_on();
+  node.giver.go_on();
+  node.taker.go_on();
+  CHECK_FALSE(node.has_turn("c"));
+  REQUIRE(node.place.remove(Box::given, "b"));
+  node.go_on();
+  CHECK(node.has_turn("c"));
+}
+
+TEST_CASE(
+    "what dead leaders have left is removed when the team begins, and a living one keeps its "
+    "turn") {
+  restart::ScratchDirectory scratch;
+  const auto place = *TeamDirectory::make(scratch / "stage");
+  for (const Box box : {Box::asked, Box::given}) REQUIRE(place.create(box, "dead"));
+  const auto living = *place.create(Box::given, "living");
+  REQUIRE(*restart::try_lock(living, restart::LockKind::exclusive));
+  TurnTaker taker(&place, aggregation::team_of_one(), 0);
+  CHECK(place.list(Box::asked)->empty());
+  CHECK(*place.list(Box::given) == std::vector<std::string>{"living"});
 }
 
 TEST_CASE("a node that ends gives its turns back, and leaders see that it gives none") {

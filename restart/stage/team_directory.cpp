@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/stage/replica_directory.hpp"
+#include "restart/stage/team_directory.hpp"
 
 #include <fcntl.h>
 
@@ -24,23 +24,23 @@ namespace {
 constexpr const char* directory_name = "replicas";
 constexpr const char* team_name = "team";
 constexpr const char* turns_name = "turns";
-constexpr std::array all_boxes{ReplicaDirectory::Box::made,  ReplicaDirectory::Box::out,
-                               ReplicaDirectory::Box::sent,  ReplicaDirectory::Box::held,
-                               ReplicaDirectory::Box::asked, ReplicaDirectory::Box::given};
+constexpr std::array all_boxes{TeamDirectory::Box::made,  TeamDirectory::Box::out,
+                               TeamDirectory::Box::sent,  TeamDirectory::Box::held,
+                               TeamDirectory::Box::asked, TeamDirectory::Box::given};
 
-const char* box_name(ReplicaDirectory::Box box) {
+const char* box_name(TeamDirectory::Box box) {
   switch (box) {
-    case ReplicaDirectory::Box::made:
+    case TeamDirectory::Box::made:
       return "made";
-    case ReplicaDirectory::Box::out:
+    case TeamDirectory::Box::out:
       return "out";
-    case ReplicaDirectory::Box::sent:
+    case TeamDirectory::Box::sent:
       return "sent";
-    case ReplicaDirectory::Box::held:
+    case TeamDirectory::Box::held:
       return "held";
-    case ReplicaDirectory::Box::asked:
+    case TeamDirectory::Box::asked:
       return "asked";
-    case ReplicaDirectory::Box::given:
+    case TeamDirectory::Box::given:
       return "given";
   }
   return "made";
@@ -61,11 +61,11 @@ bool is_held(int directory, const std::string& name) {
 
 }  // namespace
 
-std::string ReplicaDirectory::path_in(Box box, const std::string& name) {
+std::string TeamDirectory::path_in(Box box, const std::string& name) {
   return std::string(box_name(box)) + "/" + name;
 }
 
-Result<ReplicaDirectory> ReplicaDirectory::make(const std::string& stage) {
+Result<TeamDirectory> TeamDirectory::make(const std::string& stage) {
   const File opened = MCR_TRY(open_stage(stage));
   const std::string path = stage + "/" + directory_name;
   MCR_TRY(make_directory(opened.descriptor(), directory_name, path));
@@ -73,52 +73,51 @@ Result<ReplicaDirectory> ReplicaDirectory::make(const std::string& stage) {
   MCR_TRY(check_private(directory, path));
   for (const Box box : all_boxes)
     MCR_TRY(make_directory(directory.descriptor(), box_name(box), path + "/" + box_name(box)));
-  return ReplicaDirectory(path, std::move(directory));
+  return TeamDirectory(path, std::move(directory));
 }
 
-Result<std::optional<ReplicaDirectory>> ReplicaDirectory::find(const std::string& stage) {
+Result<std::optional<TeamDirectory>> TeamDirectory::find(const std::string& stage) {
   const std::string path = stage + "/" + directory_name;
   auto opened = open_directory(AT_FDCWD, stage);
   if (opened) MCR_TRY(check_stage(*opened, stage));
   auto directory =
       opened ? open_directory(opened->descriptor(), directory_name) : std::move(opened);
-  if (!directory && directory.error().system_error == ENOENT)
-    return std::optional<ReplicaDirectory>();
+  if (!directory && directory.error().system_error == ENOENT) return std::optional<TeamDirectory>();
   if (!directory) return directory.error();
   MCR_TRY(check_private(*directory, path));
-  return std::optional(ReplicaDirectory(path, std::move(*directory)));
+  return std::optional(TeamDirectory(path, std::move(*directory)));
 }
 
-Result<std::optional<File>> ReplicaDirectory::join_team() const {
+Result<std::optional<File>> TeamDirectory::join_team() const {
   return hold(descriptor(), team_name);
 }
 
-bool ReplicaDirectory::has_team() const { return is_held(descriptor(), team_name); }
+bool TeamDirectory::has_team() const { return is_held(descriptor(), team_name); }
 
-Result<std::optional<File>> ReplicaDirectory::give_turns() const {
+Result<std::optional<File>> TeamDirectory::give_turns() const {
   return hold(descriptor(), turns_name);
 }
 
-bool ReplicaDirectory::gives_turns() const { return is_held(descriptor(), turns_name); }
+bool TeamDirectory::gives_turns() const { return is_held(descriptor(), turns_name); }
 
-bool ReplicaDirectory::is_locked(Box box, const std::string& name) const {
+bool TeamDirectory::is_locked(Box box, const std::string& name) const {
   return is_held(descriptor(), path_in(box, name));
 }
 
-Result<std::vector<std::string>> ReplicaDirectory::list(Box box) const {
+Result<std::vector<std::string>> TeamDirectory::list(Box box) const {
   return list_directory(descriptor(), box_name(box));
 }
 
-Result<File> ReplicaDirectory::create(Box box, const std::string& name) const {
+Result<File> TeamDirectory::create(Box box, const std::string& name) const {
   MCR_TRY(remove(box, name));
   return File::open(descriptor(), path_in(box, name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
 }
 
-Result<File> ReplicaDirectory::open(Box box, const std::string& name) const {
+Result<File> TeamDirectory::open(Box box, const std::string& name) const {
   return File::open(descriptor(), path_in(box, name), O_RDONLY | O_NOFOLLOW);
 }
 
-Result<void> ReplicaDirectory::move(const std::string& name, Box from, Box to) const {
+Result<void> TeamDirectory::move(const std::string& name, Box from, Box to) const {
   const std::string old_path = path_in(from, name);
   const std::string new_path = path_in(to, name);
   if (system_calls().renameat(descriptor(), old_path.c_str(), descriptor(), new_path.c_str()) != 0)
@@ -126,24 +125,24 @@ Result<void> ReplicaDirectory::move(const std::string& name, Box from, Box to) c
   return {};
 }
 
-Result<void> ReplicaDirectory::remove(Box box, const std::string& name) const {
+Result<void> TeamDirectory::remove(Box box, const std::string& name) const {
   return unlink_if_there(descriptor(), path_in(box, name));
 }
 
-bool ReplicaDirectory::has(Box box, const std::string& name) const {
+bool TeamDirectory::has(Box box, const std::string& name) const {
   return exists(descriptor(), path_in(box, name));
 }
 
-std::string ReplicaDirectory::replica_name(const std::string& launch_directory,
-                                           const std::string& word) {
+std::string TeamDirectory::name_of_launch(const std::string& launch_directory,
+                                          const std::string& word) {
   return name_of(launch_directory) + "." + word;
 }
 
-Result<void> ReplicaDirectory::remove_leftovers() const {
+Result<void> TeamDirectory::remove_leftovers() const {
   std::vector<std::string> launches = MCR_TRY(launch_directories(parent_of(path_)));
   const auto is_of_launch = [&](const std::string& name) {
     return std::any_of(launches.begin(), launches.end(), [&](const std::string& launch) {
-      return name.starts_with(replica_name(launch, ""));
+      return name.starts_with(name_of_launch(launch, ""));
     });
   };
   for (const Box box : {Box::made, Box::out, Box::sent}) {

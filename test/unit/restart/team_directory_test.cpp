@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/stage/replica_directory.hpp"
+#include "restart/stage/team_directory.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 using namespace mcr;
 using namespace mcr::restart;
-using Box = ReplicaDirectory::Box;
+using Box = TeamDirectory::Box;
 using Names = std::vector<std::string>;
 
 namespace {
@@ -20,7 +20,7 @@ namespace {
 struct Place {
   ScratchDirectory scratch;
   std::string stage = scratch / "stage";
-  ReplicaDirectory replicas = *ReplicaDirectory::make(stage);
+  TeamDirectory replicas = *TeamDirectory::make(stage);
 
   void put(Box box, const std::string& name, const std::string& content = "x") const {
     const auto file = replicas.create(box, name);
@@ -42,14 +42,14 @@ Bytes replica_of(const PartId& part) {
 TEST_CASE("a stage has replicas once somebody has made a place for them") {
   const ScratchDirectory scratch;
   REQUIRE(LaunchDirectory::create(scratch / "stage", "here", "first"));
-  const auto before = ReplicaDirectory::find(scratch / "stage");
+  const auto before = TeamDirectory::find(scratch / "stage");
   REQUIRE(before);
   CHECK_FALSE(before->has_value());
-  REQUIRE(ReplicaDirectory::make(scratch / "stage"));
-  const auto after = ReplicaDirectory::find(scratch / "stage");
+  REQUIRE(TeamDirectory::make(scratch / "stage"));
+  const auto after = TeamDirectory::find(scratch / "stage");
   REQUIRE(after);
   CHECK(after->has_value());
-  CHECK_FALSE(*ReplicaDirectory::find(scratch / "no stage"));
+  CHECK_FALSE(*TeamDirectory::find(scratch / "no stage"));
 }
 
 TEST_CASE("a replica is in one box at a time, and takes the place of an older one of its name") {
@@ -98,7 +98,7 @@ TEST_CASE(
   const Place place;
   const auto launch = LaunchDirectory::create(place.stage, "here", "lives");
   REQUIRE(launch);
-  const std::string own = ReplicaDirectory::replica_name(launch->path(), "1");
+  const std::string own = TeamDirectory::name_of_launch(launch->path(), "1");
   for (const Box box : {Box::made, Box::out, Box::sent, Box::held}) {
     place.put(box, own);
     place.put(box, "here.dead.1");
@@ -116,9 +116,9 @@ TEST_CASE("a part is replicated when its launch's replica is in sent/, and stays
   const PartId part = *PartId::random();
   ReplicatedParts parts(launch->path());
   CHECK_FALSE(parts.has(part));
-  const std::string name = ReplicaDirectory::replica_name(launch->path(), "1");
+  const std::string name = TeamDirectory::name_of_launch(launch->path(), "1");
   place.put(Box::sent, name, std::string(as_text(replica_of(*PartId::random()))));
-  place.put(Box::out, ReplicaDirectory::replica_name(launch->path(), "2"),
+  place.put(Box::out, TeamDirectory::name_of_launch(launch->path(), "2"),
             std::string(as_text(replica_of(part))));
   place.put(Box::sent, "here.other.1", std::string(as_text(replica_of(part))));
   CHECK_FALSE(parts.has(part));
@@ -137,7 +137,7 @@ TEST_CASE("a file in sent/ that is no replica replicates nothing") {
   const PartId part = *PartId::random();
   std::string damaged(as_text(replica_of(part)));
   damaged[damaged.size() / 2] ^= 1;
-  place.put(Box::sent, ReplicaDirectory::replica_name(launch->path(), "1"), damaged);
-  place.put(Box::sent, ReplicaDirectory::replica_name(launch->path(), "2"), "");
+  place.put(Box::sent, TeamDirectory::name_of_launch(launch->path(), "1"), damaged);
+  place.put(Box::sent, TeamDirectory::name_of_launch(launch->path(), "2"), "");
   CHECK_FALSE(ReplicatedParts(launch->path()).has(part));
 }

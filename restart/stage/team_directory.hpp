@@ -3,14 +3,13 @@
 // about turns to write (writers=).
 //
 //   <stage>/replicas/team        locked by the node's process of the team while it lives
-//                    made/NAME   a leader writes the replica, or it comes from another node
+//                    made/NAME   a leader writes the file, or a replica comes from another node
 //                    out/NAME    the replica waits for the team, which sends it to the node's buddy
 //                    sent/NAME   the same file: the buddy holds the replica, too
 //                    held/NAME   the replica of another node
-//
-//                    turns        locked by the node's process of the team while it gives turns
-//                    asked/NAME   a leader waits for a turn to write; the file is locked while the leader lives
-//                    given/NAME   the same file: the leader has a turn until it removes the name
+//                    turns       locked by the node's process of the team while it gives turns
+//                    asked/NAME  a leader waits for a turn to write; the file is locked while the leader lives
+//                    given/NAME  the same file: the leader has a turn until it removes the name
 //
 // When a container is in storage, its leader removes NAME from out/ and sent/; the team then tells the buddy,
 // which removes NAME from held/. What is left in held/ after the team's end belongs to nodes that have died, or
@@ -25,14 +24,14 @@
 
 namespace mcr::restart {
 
-class ReplicaDirectory {
+class TeamDirectory {
  public:
   enum class Box { made, out, sent, held, asked, given };
 
   /// Makes what is missing. `stage` as for LaunchDirectory::create().
-  static Result<ReplicaDirectory> make(const std::string& stage);
+  static Result<TeamDirectory> make(const std::string& stage);
   /// Returns nothing if the stage has no replicas.
-  static Result<std::optional<ReplicaDirectory>> find(const std::string& stage);
+  static Result<std::optional<TeamDirectory>> find(const std::string& stage);
 
   /// Makes this process the node's process of the team as long as the file is open; nothing if there is one.
   [[nodiscard]] Result<std::optional<File>> join_team() const;
@@ -57,9 +56,8 @@ class ReplicaDirectory {
   /// Replicas in held/ stay.
   [[nodiscard]] Result<void> remove_leftovers() const;
 
-  /// The name of a replica that a leader of the launch in this directory makes. `word` tells it from the launch's
-  /// other replicas.
-  static std::string replica_name(const std::string& launch_directory, const std::string& word);
+  /// The name of a file that a leader of the launch in this directory makes. `word` tells it from the launch's other files.
+  static std::string name_of_launch(const std::string& launch_directory, const std::string& word);
 
   /// Returns the path of a file of that name below descriptor().
   static std::string path_in(Box box, const std::string& name);
@@ -67,7 +65,7 @@ class ReplicaDirectory {
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
 
  private:
-  ReplicaDirectory(std::string path, File directory)
+  TeamDirectory(std::string path, File directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
 
   std::string path_;

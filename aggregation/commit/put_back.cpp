@@ -268,11 +268,16 @@ Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const Stu
   // A file that the part was to replace at the close has no stub of the part yet.
   if (own || begin.replaced != restart::Replaced::nothing) return own;
   const std::uint64_t until_ms = restart::monotonic_ms() + longest_search_ms;
+  std::string copy;  // of the stub, or the stub itself in another directory
   for (const std::string& root : roots_of_search(begin)) {
-    const auto found = search_stubs(root, {{begin.part, {}}}, until_ms);
-    if (!found.empty()) return own_file_at(moved_to(found.begin()->second, begin), Names::any);
+    const auto found = search_stubs(root, {{begin.part, wanted_stub(begin, {})}}, until_ms);
+    if (found.empty()) continue;
+    const StubFound& stub = found.begin()->second;
+    if (!stub.may_be_copy) return own_file_at(moved_to(stub.path, begin), Names::any);
+    if (copy.empty()) copy = stub.path;
   }
-  return std::optional<OwnFile>();
+  if (copy.empty()) return std::optional<OwnFile>();
+  return own_file_at(moved_to(copy, begin), Names::any);
 }
 
 /// True if the stub was read since its rank wrote it, and so may have been copied: a copy of the

@@ -163,24 +163,37 @@ void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles:
     if (is_searched) roots[i] = roots_of_search(parts[i].journal.begin);
     most_roots = std::max(most_roots, roots[i].size());
   }
+  const auto index_of = [&](const restart::PartId& part) {
+    const auto it = std::find_if(parts.begin(), parts.end(),
+                                 [&](const LockedPart& one) { return one.id == part; });
+    return static_cast<std::size_t>(it - parts.begin());
+  };
+  const auto is_here = [&](const restart::PartId& part, const std::string& path) {
+    const std::size_t i = index_of(part);
+    if (stubs != nullptr) stubs->remember_found(parts[i].journal.begin, path);
+    places[i] = {Kind::here, parent_of(path), restart::name_of(path)};
+  };
+  std::map<restart::PartId, std::string> copies;  // a program may have moved the file itself there
   const std::uint64_t until_ms = restart::monotonic_ms() + longest_search_ms;
   for (std::size_t turn = 0; turn < most_roots; ++turn) {
     std::map<std::string, WantedStubs> wanted;  // by root
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const PartBegin& begin = parts[i].journal.begin;
       if (places[i].kind == Kind::missing && turn < roots[i].size())
-        wanted[roots[i][turn]][parts[i].id] = {{found[i].device, found[i].inode},
-                                               {begin.directory_device, begin.file_inode}};
+        wanted[roots[i][turn]][parts[i].id] = wanted_stub(begin, {found[i].device, found[i].inode});
     }
     for (const auto& [root, wanted_there] : wanted) {
-      for (const auto& [part, path] : search_stubs(root, wanted_there, until_ms)) {
-        const auto of_part = [&, id = part](const LockedPart& it) { return it.id == id; };
-        const auto it = std::find_if(parts.begin(), parts.end(), of_part);
-        if (stubs != nullptr) stubs->remember_found(it->journal.begin, path);
-        places[static_cast<std::size_t>(it - parts.begin())] = {Kind::here, parent_of(path),
-                                                                restart::name_of(path)};
+      for (const auto& [part, stub] : search_stubs(root, wanted_there, until_ms)) {
+        if (stub.may_be_copy) {
+          copies.try_emplace(part, stub.path);
+        } else {
+          is_here(part, stub.path);
+        }
       }
     }
+  }
+  for (const auto& [part, path] : copies) {
+    if (places[index_of(part)].kind == Kind::missing) is_here(part, path);
   }
 }
 

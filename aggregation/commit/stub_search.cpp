@@ -42,7 +42,7 @@ class Search {
     directories_.emplace_back(root, 0);
   }
 
-  std::map<PartId, std::string> run(std::uint64_t until_ms) {
+  StubsFoundBelow run(std::uint64_t until_ms) {
     while (!directories_.empty() && !wanted_.empty() && names_ < most_names &&
            restart::monotonic_ms() < until_ms) {
       const auto [directory, level] = std::move(directories_.front());
@@ -99,7 +99,7 @@ class Search {
     // Another user's copy of a stub is not a file of the program.
     if (!restart::is_believed(status.st_uid, ::geteuid())) return;
     for (const auto& [part, wanted] : wanted_) {
-      if (wanted.held == restart::FileIdentity(status)) return found(part, path);
+      if (wanted.held == restart::FileIdentity(status)) return found(part, path, false);
     }
     const bool may_be_stub = reads_ &&
                              status.st_size >= static_cast<off_t>(restart::Stub::head_bytes) &&
@@ -110,15 +110,25 @@ class Search {
     const auto there =
         restart::file_at(home->descriptor(), restart::name_of(path), restart::Links::not_followed);
     if (!there.is_stub() || !wanted_.contains(there.stub.part)) return;
-    const auto& begun = wanted_.at(there.stub.part).begun;
-    const bool is_begun = begun.inode != 0 && begun == restart::FileIdentity(there.status);
+    const WantedStub& wanted = wanted_.at(there.stub.part);
+    const bool is_begun =
+        wanted.begun.inode != 0 && wanted.begun == restart::FileIdentity(there.status);
+    const auto directory = home->status();
+    const bool is_at_home =
+        wanted.home.inode == 0 || (directory && wanted.home == restart::FileIdentity(*directory));
     // Where other users may add files, a file of this user's may have got a stub from them.
     const uid_t author = restart::Beside::in(*home).author(there.status);
-    if (is_begun || restart::is_believed(author, ::geteuid())) found(there.stub.part, path);
+    if (is_begun || restart::is_believed(author, ::geteuid()))
+      found(there.stub.part, path, !is_begun && !is_at_home);
   }
 
-  void found(PartId part, const std::string& path) {
-    found_.emplace(part, path);
+  /// A stub that may be a copy does not end the search.
+  void found(PartId part, const std::string& path, bool may_be_copy) {
+    if (may_be_copy) {
+      found_.try_emplace(part, StubFound{path, true});
+      return;
+    }
+    found_[part] = {path, false};
     wanted_.erase(part);
   }
 
@@ -127,14 +137,19 @@ class Search {
   dev_t device_ = 0;
   std::size_t names_ = 0;
   std::deque<std::pair<std::string, std::size_t>> directories_;  ///< and their levels
-  std::map<PartId, std::string> found_;
+  StubsFoundBelow found_;
 };
 
 }  // namespace
 
-std::map<PartId, std::string> search_stubs(const std::string& root, WantedStubs wanted,
-                                           std::uint64_t until_ms) {
+StubsFoundBelow search_stubs(const std::string& root, WantedStubs wanted, std::uint64_t until_ms) {
   return Search(root, std::move(wanted)).run(until_ms);
+}
+
+WantedStub wanted_stub(const restart::PartBegin& begin, const restart::FileIdentity& held) {
+  return {held,
+          {begin.directory_device, begin.file_inode},
+          {begin.directory_device, begin.directory_inode}};
 }
 
 std::string nearest_directory(std::string path) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Looks for stubs that are no longer at their paths and of which the leader has no descriptor: the
-// leader that had the descriptor died, or the rank died before it sent one. A stub that is found is
-// certainly the right one, because it names its part by a random number. The search is bounded, so
+// leader that had the descriptor died, or the rank died before it sent one. A stub names its part by a random number, so what is found is
+// the stub or a copy of it, for example in a backup of the run. The search is bounded, so
 // a stub that is not found may still exist.
 #pragma once
 
@@ -21,17 +21,27 @@ struct WantedStub {
   /// The file that H5Fcreate made for the part; empty if a file existed. A stub in this file counts
   /// wherever it lies.
   restart::FileIdentity begun;
+  /// The directory in which the part was begun; empty: not known. It keeps its identity if it is renamed.
+  restart::FileIdentity home;
 };
 using WantedStubs = std::map<restart::PartId, WantedStub>;
+
+struct StubFound {
+  std::string path;
+  bool may_be_copy = false;  ///< it is neither in the file that is wanted nor in the directory
+};
+using StubsFoundBelow = std::map<restart::PartId, StubFound>;
 
 /// Searches together take no longer than this.
 inline constexpr std::uint64_t longest_search_ms = 2000;
 
-/// Returns the paths of wanted stubs below `root`; directories nearer to it are searched first.
+/// Returns the wanted stubs below `root`; directories nearer to it are searched first. A stub that may be a copy is returned only if no other one
+/// was found.
 /// Other file systems, links and directories of containers are left out. The search ends at
 /// `until_ms` (restart::monotonic_ms()), after 50,000 names or six levels.
-std::map<restart::PartId, std::string> search_stubs(const std::string& root, WantedStubs wanted,
-                                                    std::uint64_t until_ms);
+StubsFoundBelow search_stubs(const std::string& root, WantedStubs wanted, std::uint64_t until_ms);
+/// What search_stubs() looks for. `held`: as in WantedStub.
+WantedStub wanted_stub(const restart::PartBegin& begin, const restart::FileIdentity& held);
 
 /// Returns the directory that contains `path` or, if that is gone, the nearest existing directory
 /// above it.

@@ -107,16 +107,6 @@ TurnTaker::TurnTaker(const restart::TeamDirectory* place, MPI_Comm team, int giv
   auto lock = place_->give_turns();
   if (!lock) restart::log_warning("no turns to write on this node: " + lock.error().message);
   if (lock) lock_ = *std::move(lock);
-  if (lock_) remove_leftovers();
-}
-
-void TurnTaker::remove_leftovers() {
-  for (const Box box : {Box::asked, Box::given}) {
-    const auto names = place_->list(box);
-    if (!names) continue;
-    for (const std::string& name : *names)
-      if (!place_->is_locked(box, name)) (void)place_->remove(box, name).has_value();
-  }
 }
 
 bool TurnTaker::go_on() {

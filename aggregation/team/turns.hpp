@@ -105,8 +105,6 @@ class TurnTaker {
   bool finish();
 
  private:
-  /// Removes what leaders that died have left.
-  void remove_leftovers();
   void take_turn();
   bool ask();
   bool give_back();

@@ -51,6 +51,11 @@ bool was_made_before(const File& file, std::uint64_t moment_ns) {
   return times && nanoseconds(times->stx_btime) + most_late_ns < moment_ns;
 }
 
+std::uint64_t birth_time_of(const File& file) {
+  const auto times = times_of(file);
+  return times ? nanoseconds(times->stx_btime) : 0;
+}
+
 bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns) {
   const auto file = File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
   return file ? was_made_after(*file, moment_ns) : leads_nowhere(file.error().system_error);

@@ -19,6 +19,10 @@ bool was_made_after(const File& file, std::uint64_t moment_ns);
 /// up to 10 ms early; such a file counts as made at that moment.
 bool was_made_before(const File& file, std::uint64_t moment_ns);
 
+/// Returns the birth time that the file system records, in nanoseconds since 1970 by whatever clock; 0: none. No process can set it,
+/// so a copy of a file has another one.
+std::uint64_t birth_time_of(const File& file);
+
 /// As was_made_after(), for a directory by its path. True also if nothing lies at the path.
 bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns);
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "codecs/base/checksum.hpp"
+#include "restart/base/birth_time.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/sets/own_containers.hpp"
@@ -58,6 +59,10 @@ Bytes write_decision(const Decision& decision) {
   out.text(decision.files.container_dir);
   out.text(decision.files.name);
   out.u64(checksum(file));
+  // Decisions without their own identity end here.
+  out.u64(decision.own_inode);
+  out.u64(decision.born_ns);
+  out.u64(checksum(file));
   return file;
 }
 
@@ -93,6 +98,12 @@ Result<Decision> read_decision(ByteSpan file) {
   const std::size_t files_summed = in.position();
   if (MCR_TRY(in.u64()) != checksum(file.first(files_summed)))
     return Error{Cause::damaged, "the decision's files do not match their checksum"};
+  if (in.position() == file.size()) return decision;  // an even later build wrote it
+  decision.own_inode = MCR_TRY(in.u64());
+  decision.born_ns = MCR_TRY(in.u64());
+  const std::size_t identity_summed = in.position();
+  if (MCR_TRY(in.u64()) != checksum(file.first(identity_summed)))
+    return Error{Cause::damaged, "the decision's identity does not match its checksum"};
   return decision;
 }
 
@@ -105,6 +116,22 @@ bool lies_where_it_was_recorded(const Decision& decision, const std::string& nam
   if (!others_may_write(home)) return true;
   return decision.recorded_as == name &&
          (!others_may_only_add(home) || decision.recorded_in == home.st_ino);
+}
+
+/// True if the decision was written into this very file.
+bool is_original(const Decision& decision, const File& file, const struct stat& status) {
+  if (decision.own_inode != status.st_ino) return false;
+  const std::uint64_t born_ns = birth_time_of(file);
+  return born_ns == 0 || decision.born_ns == 0 || born_ns == decision.born_ns;
+}
+
+/// Makes the decision's file; EEXIST: another one has the name.
+Result<void> write(const File& home, const std::string& name, Decision decision) {
+  auto pending = MCR_TRY(PendingFile::create(home.descriptor(), name, 0644));
+  decision.own_inode = MCR_TRY(pending.file().status()).st_ino;
+  decision.born_ns = birth_time_of(pending.file());
+  MCR_TRY(pending.file().write_at(0, write_decision(decision)));
+  return pending.finish(Durability::durable, Existing::kept);
 }
 
 /// Reads a decision of this user or root. No others count, because the launch is this user's.
@@ -120,7 +147,9 @@ std::optional<Decision> read_own(const std::string& directory, const std::string
   const auto content = file->read_all(max_bytes);
   if (!content) return std::nullopt;
   auto decision = read_decision(*content);
-  if (!decision || !lies_where_it_was_recorded(*decision, name, *above)) return std::nullopt;
+  if (!decision || !is_original(*decision, *file, *status) ||
+      !lies_where_it_was_recorded(*decision, name, *above))
+    return std::nullopt;
   if (files != nullptr && decision->files != *files) return std::nullopt;
   return std::move(*decision);
 }
@@ -158,8 +187,7 @@ Result<Recorded> record_decision(const std::string& directory, const std::string
     if (const auto there = find_decision(directory, name, &decision.files))
       return Recorded{*there, false};
     placed.recorded_as = free;
-    const auto put = replace_file(home.descriptor(), free, write_decision(placed), 0644,
-                                  Durability::durable, Existing::kept);
+    const auto put = write(home, free, placed);
     if (put) return Recorded{decision, true};
     if (put.error().system_error != EEXIST) return put.error();
   }

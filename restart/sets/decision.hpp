@@ -33,6 +33,10 @@ struct Decision {
   std::uint64_t recorded_in = 0;
   /// Empty in decisions of earlier versions: these hold for no open.
   DecidedFiles files = {};
+  /// Inode number and birth time of the decision's own file; a birth time of 0 is not known. A user may copy another user's decision, but a
+  /// copy has other ones. Zero in decisions of earlier versions, which hold for no open.
+  std::uint64_t own_inode = 0;
+  std::uint64_t born_ns = 0;
 };
 /// True if all paths give that generation. A decision without a masked name gives any of that launch
 /// and sequence.

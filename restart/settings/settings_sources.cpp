@@ -124,6 +124,17 @@ bool is_far_reaching(const ConfigurationEntry& entry) {
   return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
 }
 
+/// True if no mcr.conf beside checkpoints may give the setting, because it leads to other directories, decides about other launches, or
+/// removes files. The user may have copied the file with another user's results, and owner, mode and directory do not tell.
+bool is_never_beside(const ConfigurationEntry& entry) {
+  constexpr std::array<std::string_view, 10> keys{"stage", "trace", "allow", "match", "launch",
+                                                  "rank",  "ranks", "node",  "gc",    "team_start"};
+  const bool leads_elsewhere =
+      entry.key == "container_dir" &&
+      (entry.value.find('/') != std::string::npos || entry.value.starts_with(".."));
+  return leads_elsewhere || std::find(keys.begin(), keys.end(), entry.key) != keys.end();
+}
+
 /// In a file to which other users may write, a longer duration counts as this one.
 constexpr std::string_view longest_wait = "10 min";
 bool is_longer_wait(const ConfigurationEntry& entry) {
@@ -136,7 +147,11 @@ bool is_longer_wait(const ConfigurationEntry& entry) {
 }
 
 /// Which users may have written a configuration file.
-enum class Writers { this_user, others };
+enum class Writers {
+  this_user,
+  copied,  ///< this user put it there, but may have copied it from another user: beside checkpoints
+  others,
+};
 
 /// Sets what the file says. A mistake in it is an error. Settings that reach far, and long waits, do
 /// not count if other users may have written them.
@@ -147,7 +162,11 @@ Result<void> set_all_of(Settings& settings, const std::string& path, const File&
   const auto entries = parse_configuration(as_text(*content));
   if (!entries) return Error{Cause::usage, path + ", " + entries.error().message};
   for (const ConfigurationEntry& entry : *entries) {
-    if (writers == Writers::this_user) {
+    if (writers == Writers::copied && is_never_beside(entry)) {
+      warnings.push_back(path + ": " + entry.key +
+                         " is ignored, because you may have copied the file from another user; set "
+                         "it by a variable or in ~/.config/mcr/mcr.conf");
+    } else if (writers != Writers::others) {
       MCR_TRY(settings.set(entry.key, entry.value, path));
     } else if (is_far_reaching(entry)) {
       warnings.push_back(path + ": " + entry.key + " is ignored, because " + others_may +
@@ -183,7 +202,7 @@ Result<void> load_file(Settings& settings, const std::string& path, const Result
                        " and is ignored: it must belong to you or to root");
     return {};
   }
-  if (writers == Writers::this_user) return set_all_of(settings, path, *file, writers, warnings);
+  if (writers != Writers::others) return set_all_of(settings, path, *file, writers, warnings);
   Settings tried = settings;
   std::vector<std::string> left_out;
   if (!set_all_of(tried, path, *file, writers, left_out)) {
@@ -205,7 +224,7 @@ Result<void> load_beside(Settings& settings, CheckpointDirectory place,
   auto file = place.open();
   const struct stat status =
       (file ? file->status() : Result<struct stat>(file.error())).value_or({});
-  Writers writers = Writers::this_user;
+  Writers writers = Writers::copied;
   if (place.may_hold_others() || others_may_write(status)) writers = Writers::others;
   if (file && is_own(status.st_uid) && !place.is_ours()) {
     file = Error{Cause::usage, place.file() +

@@ -152,6 +152,10 @@ Result<void> TeamDirectory::remove_leftovers() const {
       MCR_TRY(remove_tree(descriptor(), path_in(box, name)));
     }
   }
+  for (const Box box : {Box::asked, Box::given}) {
+    for (const std::string& name : list(box).value_or({}))  // earlier builds had no such boxes
+      if (!is_locked(box, name)) MCR_TRY(remove(box, name));
+  }
   return {};
 }
 

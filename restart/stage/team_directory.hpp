@@ -52,8 +52,8 @@ class TeamDirectory {
   [[nodiscard]] bool has(Box box, const std::string& name) const;
   /// True if a process holds a lock on the file, as a leader does that waits for a turn or has one.
   [[nodiscard]] bool is_locked(Box box, const std::string& name) const;
-  /// Removes what dead leaders and teams have left in made/, out/ and sent/: files of no launch in the stage.
-  /// Replicas in held/ stay.
+  /// Removes what dead leaders and teams have left: files of no launch in the stage in made/, out/ and sent/, and files that nobody has
+  /// locked in asked/ and given/. Replicas in held/ stay.
   [[nodiscard]] Result<void> remove_leftovers() const;
 
   /// The name of a file that a leader of the launch in this directory makes. `word` tells it from the launch's other files.

@@ -340,8 +340,8 @@ TEST_CASE("a stub is not looked for in a directory in which another user may hav
   // The file that H5Fcreate made for the part counts there, too.
   struct stat status {};
   REQUIRE(::stat(job.out("other/a.h5").c_str(), &status) == 0);
-  CHECK(search_stubs(job.out(""), {{part, {{}, restart::FileIdentity(status)}}}, until_ms).size() ==
-        1);
+  const WantedStub wanted{{}, restart::FileIdentity(status), {}};
+  CHECK(search_stubs(job.out(""), {{part, wanted}}, until_ms).size() == 1);
 }
 
 TEST_CASE("what a dead writer flushed is kept aside although another user has taken its name") {

@@ -162,19 +162,6 @@ TEST_CASE("a turn that lasts too long counts as back, once") {
   CHECK(node.has_turn("c"));
 }
 
-TEST_CASE(
-    "what dead leaders have left is removed when the team begins, and a living one keeps its "
-    "turn") {
-  restart::ScratchDirectory scratch;
-  const auto place = *TeamDirectory::make(scratch / "stage");
-  for (const Box box : {Box::asked, Box::given}) REQUIRE(place.create(box, "dead"));
-  const auto living = *place.create(Box::given, "living");
-  REQUIRE(*restart::try_lock(living, restart::LockKind::exclusive));
-  TurnTaker taker(&place, aggregation::team_of_one(), 0);
-  CHECK(place.list(Box::asked)->empty());
-  CHECK(*place.list(Box::given) == std::vector<std::string>{"living"});
-}
-
 TEST_CASE("a node that ends gives its turns back, and leaders see that it gives none") {
   Node node(1);
   const auto first = node.ask("a");

@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "test/support/catch.hpp"
@@ -19,12 +21,21 @@ Decision example() {
           {"mpi-fedcba9876543210", 300},
           "set-c.{rank}.h5.now-0.decision",
           12,
-          {"mcr", "c.{rank}.h5"}};
+          {"mcr", "c.{rank}.h5"},
+          4711,
+          1'700'000'000'000'000'001};
+}
+
+/// The decision as builds wrote it that did not record its own file's identity.
+Bytes without_identity(const Decision& decision) {
+  Bytes file = write_decision(decision);
+  file.resize(file.size() - 3 * 8);
+  return file;
 }
 
 /// The decision as builds wrote it that did not record which files it is about.
 Bytes without_files(const Decision& decision) {
-  Bytes file = write_decision(decision);
+  Bytes file = without_identity(decision);
   file.resize(file.size() - 8 - decision.files.container_dir.size() - 1 -
               decision.files.name.size() - 1);
   return file;
@@ -47,7 +58,8 @@ Bytes without_name(const Decision& decision) {
 bool says(const Result<Decision>& read, const Decision& wanted) {
   return read && read->as_it_is == wanted.as_it_is && read->given == wanted.given &&
          read->newest == wanted.newest && read->recorded_as == wanted.recorded_as &&
-         read->recorded_in == wanted.recorded_in && read->files == wanted.files;
+         read->recorded_in == wanted.recorded_in && read->files == wanted.files &&
+         read->own_inode == wanted.own_inode && read->born_ns == wanted.born_ns;
 }
 
 }  // namespace
@@ -68,9 +80,9 @@ TEST_CASE("every altered bit of a decision is noticed, and every length to which
       CHECK_FALSE(read_decision(altered));
     }
   }
-  const std::set<std::size_t> earlier_forms{without_name(example()).size(),
-                                            without_place(example()).size(),
-                                            without_files(example()).size()};
+  const std::set<std::size_t> earlier_forms{
+      without_name(example()).size(), without_place(example()).size(),
+      without_files(example()).size(), without_identity(example()).size()};
   for (std::size_t length = 0; length < file.size(); ++length)
     CHECK(read_decision(ByteSpan(file).first(length)).has_value() ==
           earlier_forms.contains(length));
@@ -99,6 +111,30 @@ TEST_CASE("a decision of a newer format is unsupported") {
   const auto read = read_decision(file);
   REQUIRE_FALSE(read);
   CHECK(read.error().cause == Cause::unsupported);
+}
+
+TEST_CASE("a copy of a decision, and one that does not know its own file, hold for no open") {
+  const ScratchDirectory directory;
+  const std::string place = directory / "mcr";
+  REQUIRE(::mkdir(place.c_str(), 0755) == 0);
+  REQUIRE(record_decision(place, "set-x.decision", example()));
+  REQUIRE(find_decision(place, "set-x.decision"));
+  const auto put = [&](const Bytes& content) {
+    std::ofstream(place + "/set-y.decision", std::ios::binary)
+        .write(reinterpret_cast<const char*>(content.data()),
+               static_cast<std::streamsize>(content.size()));
+  };
+  std::filesystem::copy_file(place + "/set-x.decision", place + "/set-y.decision");
+  CHECK_FALSE(find_decision(place, "set-y.decision"));
+  put(without_identity(example()));
+  CHECK_FALSE(find_decision(place, "set-y.decision"));
+  // A forger who knows the inode number does not know the birth time.
+  struct stat status {};
+  REQUIRE(::stat((place + "/set-y.decision").c_str(), &status) == 0);
+  Decision forged = example();
+  forged.own_inode = status.st_ino;
+  put(write_decision(forged));
+  CHECK_FALSE(find_decision(place, "set-y.decision"));
 }
 
 TEST_CASE("the first decision that is recorded under a name holds") {

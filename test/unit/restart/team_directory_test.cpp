@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "restart/base/lock.hpp"
 #include "restart/format/replica.hpp"
 #include "restart/stage/replicated_parts.hpp"
 #include "restart/stage/stage.hpp"
@@ -140,4 +141,16 @@ TEST_CASE("a file in sent/ that is no replica replicates nothing") {
   place.put(Box::sent, TeamDirectory::name_of_launch(launch->path(), "1"), damaged);
   place.put(Box::sent, TeamDirectory::name_of_launch(launch->path(), "2"), "");
   CHECK_FALSE(ReplicatedParts(launch->path()).has(part));
+}
+
+TEST_CASE(
+    "what dead leaders have left in asked/ and given/ is removed, and not what living ones need") {
+  const Place place;
+  for (const Box box : {Box::asked, Box::given}) place.put(box, "dead");
+  const auto living = place.replicas.create(Box::given, "living");
+  REQUIRE(living);
+  REQUIRE(*try_lock(*living, LockKind::exclusive));
+  REQUIRE(place.replicas.remove_leftovers());
+  CHECK(place.replicas.list(Box::asked)->empty());
+  CHECK(*place.replicas.list(Box::given) == Names{"living"});
 }

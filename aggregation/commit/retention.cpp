@@ -190,7 +190,7 @@ bool is_path_free(const StoredPart& part, uid_t owner) {
 bool is_given_up(const StoredSet& set, const restart::StubLinks& links) {
   if (set.is_unreadable || !set.natives.empty()) return false;
   return std::all_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& part) {
-    return links.fate(part.part, set.owner) == restart::StubLinks::Fate::given_up &&
+    return links.fate(part.part, set.owner, set.written_ns) == restart::StubLinks::Fate::given_up &&
            !lies_at_its_path(part);
   });
 }

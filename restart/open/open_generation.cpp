@@ -29,6 +29,7 @@
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/own_containers.hpp"
 #include "restart/sets/part_files.hpp"
+#include "restart/sets/places_above.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
 #include "restart/stage/living_launches.hpp"
@@ -134,9 +135,29 @@ class View {
   }
 
  private:
+  /// True if nothing proves that the opened file belongs to the set whose containers were found.
   [[nodiscard]] bool is_unproven() const {
     return lies_beside(here_.place.directory, path_, decision_directory_) &&
-           !has_part(generations_, stub_);
+           !has_part(generations_, stub_) && !is_of_same_set_elsewhere();
+  }
+  /// True if the stub's part is in another container of this very set. With several nodes, a set's containers may lie in several places.
+  [[nodiscard]] bool is_of_same_set_elsewhere() const {
+    if (generations_.empty()) return false;
+    const GenerationName& name = generations_.front().name;
+    Look look(last_ms());
+    const auto is_it = [&](const std::vector<Generation>& stored) {
+      return !stored.empty() && stored.front().name == name &&
+             stored.front().parts.contains(stub_.part);
+    };
+    for (const ContainerPlace& place : container_places(stub_, path_, opener_.allow))
+      if (is_it(stored_generations(place, components_of(stub_, place.masked_name), true, look)))
+        return true;
+    for (const bool with_near_names : {false, true}) {
+      for (const ContainerPlace& place : places_above(stub_, path_, with_near_names))
+        if (is_it(stored_generations(place, components_of(stub_, place.masked_name), true, look)))
+          return true;
+    }
+    return false;
   }
   [[nodiscard]] bool is_launch() const { return opener_.rank_count > 1 && !opener_.launch.empty(); }
 

@@ -118,11 +118,16 @@ bool lies_where_it_was_recorded(const Decision& decision, const std::string& nam
          (!others_may_only_add(home) || decision.recorded_in == home.st_ino);
 }
 
-/// True if the decision was written into this very file.
+/// True if the decision was written into this very file, soon after the file was made. A second copy over the first one keeps inode and birth
+/// time, which its author may have looked up, but it comes later.
 bool is_original(const Decision& decision, const File& file, const struct stat& status) {
+  constexpr std::uint64_t longest_write_ns = 30'000'000'000;
   if (decision.own_inode != status.st_ino) return false;
   const std::uint64_t born_ns = birth_time_of(file);
-  return born_ns == 0 || decision.born_ns == 0 || born_ns == decision.born_ns;
+  const std::uint64_t changed_ns =
+      static_cast<std::uint64_t>(status.st_ctim.tv_sec) * 1'000'000'000 +
+      static_cast<std::uint64_t>(status.st_ctim.tv_nsec);
+  return born_ns == 0 || (born_ns == decision.born_ns && changed_ns <= born_ns + longest_write_ns);
 }
 
 /// Makes the decision's file; EEXIST: another one has the name.

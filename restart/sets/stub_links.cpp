@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 
+#include "restart/base/birth_time.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/base/path_names.hpp"
@@ -252,7 +253,7 @@ std::optional<struct stat> StubLinks::status_of(const Link& link) const {
   return status;
 }
 
-StubLinks::Fate StubLinks::fate(const PartId& part, uid_t owner) const {
+StubLinks::Fate StubLinks::fate(const PartId& part, uid_t owner, std::uint64_t written_ns) const {
   if (hidden_.contains(owner)) return Fate::in_use;
   Fate fate = Fate::unknown;
   const auto [begin, end] = links_.equal_range(part);
@@ -267,7 +268,9 @@ StubLinks::Fate StubLinks::fate(const PartId& part, uid_t owner) const {
     if (!S_ISREG(status->st_mode) || parse_link_name(link.name)->inode != status->st_ino) continue;
     if (status->st_nlink != 1) return Fate::in_use;
     const auto there = file_at(directory.file.descriptor(), link.name, Links::not_followed);
-    if (there.is_stub_of(part) && is_same(there.status, *status)) fate = Fate::given_up;
+    if (there.is_stub_of(part) && is_same(there.status, *status) &&
+        !was_made_after(there.file, written_ns))
+      fate = Fate::given_up;
   }
   return fate;
 }

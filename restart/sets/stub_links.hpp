@@ -14,6 +14,7 @@
 
 #include <sys/stat.h>
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -78,8 +79,11 @@ class StubLinks {
   };
   /// Looks anew at each call. A link counts only if it belongs to `owner`, the owner of the part's set, and
   /// if every user who could have added it may also remove the set's containers. A part is given up only
-  /// if the link is a stub of that part.
-  [[nodiscard]] Fate fate(const PartId& part, uid_t owner) const;
+  /// if the link is a stub of that part. `written_ns`: when the set's newest container was written; a file that was made after that is
+  /// not the part's stub but a copy of it.
+  [[nodiscard]] Fate fate(
+      const PartId& part, uid_t owner,
+      std::uint64_t written_ns = std::numeric_limits<std::uint64_t>::max()) const;
   /// Returns the newest change time (ctime) of our links to the stub; 0: not known. This is when
   /// the program removed its last name of the stub, unless mode or owner changed later.
   [[nodiscard]] std::uint64_t changed_ns(const PartId& part) const;

@@ -127,12 +127,10 @@ bool is_far_reaching(const ConfigurationEntry& entry) {
 /// True if no mcr.conf beside checkpoints may give the setting, because it leads to other directories, decides about other launches, or
 /// removes files. The user may have copied the file with another user's results, and owner, mode and directory do not tell.
 bool is_never_beside(const ConfigurationEntry& entry) {
-  constexpr std::array<std::string_view, 10> keys{"stage", "trace", "allow", "match", "launch",
-                                                  "rank",  "ranks", "node",  "gc",    "team_start"};
-  const bool leads_elsewhere =
-      entry.key == "container_dir" &&
-      (entry.value.find('/') != std::string::npos || entry.value.starts_with(".."));
-  return leads_elsewhere || std::find(keys.begin(), keys.end(), entry.key) != keys.end();
+  constexpr std::array<std::string_view, 11> keys{"stage",  "trace",      "allow",        "match",
+                                                  "launch", "rank",       "ranks",        "node",
+                                                  "gc",     "team_start", "container_dir"};
+  return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
 }
 
 /// In a file to which other users may write, a longer duration counts as this one.

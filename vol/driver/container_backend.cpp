@@ -221,13 +221,17 @@ Result<void> ContainerBackend::write_pending() {
   return written_->write(pending_offset_, pending);
 }
 
+std::optional<restart::File> ContainerBackend::find_put_back() const {
+  return believes_marks_ ? restart::find_put_back(at_path_) : std::nullopt;
+}
+
 Result<void> ContainerBackend::begin_writing() {
   const Waiting waiting;
-  auto native = restart::find_put_back(at_path_);
+  auto native = find_put_back();
   const bool is_there = native || follow_renames();
   // The leader makes its mark before it changes the names. So if the stub has lost its name, a
   // second look finds the mark.
-  if (!is_there) native = restart::find_put_back(at_path_);
+  if (!is_there) native = find_put_back();
   if (native) {
     const std::uint64_t size = MCR_TRY(native->size());
     written_ = std::make_unique<NativeBackend>(*std::move(native), identity_, size,

@@ -52,6 +52,8 @@ class ContainerBackend : public Backend {
   /// The part is a native file at another place. A write makes a copy of it at the path, which takes
   /// its place in the set.
   void set_native(std::optional<restart::NativePlace> native) { native_ = std::move(native); }
+  /// The stub had a put-back mark when it was opened: it may be a copy, and its mark another user's.
+  void distrust_marks() { believes_marks_ = false; }
   Result<void> make_native() override;
   void require_durable() override {
     if (written_) written_->require_durable();
@@ -59,6 +61,7 @@ class ContainerBackend : public Backend {
 
  private:
   Result<void> begin_writing();
+  [[nodiscard]] std::optional<restart::File> find_put_back() const;
   [[nodiscard]] bool has_other_name() const;
   Result<void> write_without_name();
   Result<void> write_copy_of_native();
@@ -71,6 +74,7 @@ class ContainerBackend : public Backend {
   restart::Stub stub_;
   std::string path_;
   restart::File at_path_;
+  bool believes_marks_ = true;  ///< put-back marks in at_path_
   FileIdentity identity_;
   restart::PartId part_at_path_;  ///< stub_ may name a part of another generation
   std::uint64_t size_;

@@ -12,6 +12,7 @@
 #include "restart/open/open_generation.hpp"
 #include "restart/open/open_part.hpp"
 #include "restart/sets/native_members.hpp"
+#include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/native_backend.hpp"
 #include "vol/capture/noted_file.hpp"
@@ -70,6 +71,10 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
   return opened;
 }
 
+// How often, and how long each time, an open waits for a leader that is just changing the file.
+constexpr int looks = 25;
+constexpr timespec pause{0, 20'000'000};
+
 Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request);
 
 // True if the launch that wrote the stub still has a leader. If the container was removed, that
@@ -88,6 +93,14 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   adopt_orphans(*settings);
   adopt_orphan_of(stub, *settings);
   const AwaitedPart awaited{stub, place.path, file, *settings, launcher, request.writes_path};
+  // A leader marks the stub right before the plain file takes its place, and takes the mark back if it cannot. A mark that stays may be
+  // another user's, whose stub this user has copied.
+  bool is_marked = request.writes_path && restart::put_back_as(file);
+  for (int i = 0; is_marked && i < looks; ++i) {
+    nanosleep(&pause, nullptr);
+    if (is_replaced(awaited)) return open_by_content(request);
+    is_marked = restart::put_back_as(file).has_value();
+  }
   restart::Stub there = stub;
   // Do not read the part from a stage: a container must have it, or it must become native first.
   if (must_become_native(awaited)) there.launch_directory.clear();
@@ -100,8 +113,6 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
     }));
     if (arrival == Arrival::replaced) return open_by_content(request);
   }
-  constexpr int looks = 25;
-  constexpr timespec pause{0, 20'000'000};
   for (int i = 0;
        !opened && i < looks && !is_elsewhere(awaited) && !is_replaced(awaited) && has_leader(stub);
        ++i) {
@@ -117,6 +128,7 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
       stub.part, request.ignore_disabled_locks);
   backend->set_native(std::move(opened->native));
   backend->set_swmr_role(request.swmr);
+  if (is_marked) backend->distrust_marks();
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

@@ -24,8 +24,7 @@ std::optional<OutgoingReplica> OutgoingReplica::begin(const restart::LaunchDirec
                               "nodes starts one. Sets reach storage as without replicas");
     return std::nullopt;
   }
-  return OutgoingReplica(std::move(**place),
-                         TeamDirectory::name_of_launch(directory.path(), word));
+  return OutgoingReplica(std::move(**place), TeamDirectory::name_of_launch(directory.path(), word));
 }
 
 OutgoingReplica::OutgoingReplica(OutgoingReplica&& other) noexcept

@@ -21,8 +21,8 @@
 #include "restart/container/container_reader.hpp"
 #include "restart/container/unpack.hpp"
 #include "restart/format/replica.hpp"
-#include "restart/stage/team_directory.hpp"
 #include "restart/stage/stage_files.hpp"
+#include "restart/stage/team_directory.hpp"
 
 namespace mcr::aggregation {
 namespace {

@@ -10,9 +10,9 @@
 
 namespace mcr::aggregation {
 
-/// Returns the directory to which the path leads; nothing if there is none. Fails if the way leads through a symbolic link that
-/// other users may have made or renamed: the command would then change files of another run. `outcome` stands in the error, a
-/// sentence without its full stop: "Nothing was removed".
+/// Returns the directory to which the path leads; nothing if there is none. An error if other users may have made or renamed a symbolic link
+/// on the way: the command would then change files of another run. `outcome` stands in the error, a sentence without its full stop:
+/// "Nothing was removed".
 Result<std::optional<restart::FileIdentity>> end_of_trusted_way(const std::string& directory,
                                                                 const std::string& outcome);
 

@@ -42,8 +42,7 @@ bool is_closed_to_writers(const restart::File& file, const struct stat& status) 
   return (status.st_mode & S_IWOTH) == 0 && ((status.st_mode & S_IWGRP) == 0 || is_of_own_group);
 }
 
-/// True if the container's directory may be written to by every user who may be able to give the stub's name to another
-/// stub.
+/// Some users may be able to give the stub's name to another stub. True if each of them may write to the container's directory.
 bool do_renamers_reach(const std::string& container, const restart::WayEnd& stub) {
   const auto directory = restart::File::open(
       AT_FDCWD, restart::real_path(restart::parent_of(container)), O_PATH | O_DIRECTORY);

@@ -59,8 +59,8 @@ void report(const restart::Settings& settings, const std::string& why) {
   const std::string without = std::string(has_replicas ? "no replicas are kept (replicas=1)" : "") +
                               (has_replicas && has_turns ? " and " : "") +
                               (has_turns ? "leaders write at any time (writers=)" : "");
-  print_line(stderr, "mcr run: no team, so %s; sets reach storage as without: %s", without.c_str(),
-             why.c_str());
+  print_line(stderr, "mcr run: no team, so %s; sets reach storage all the same: %s",
+             without.c_str(), why.c_str());
 }
 
 bool is_at_work(const std::string& stage) {

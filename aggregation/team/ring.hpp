@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which node holds the replicas of which. A switch or a rack may fail as a whole, so a node and its buddy should lie below different
+// Chooses each node's buddy, which holds its replicas. A switch or a rack may fail as a whole, so the two should lie below different
 // switches.
 #pragma once
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,13 @@ inline std::string parent_of(const std::string& path) {
 }
 
 inline std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// Writes a path in one way, without looking anything up: "./mcr/" and "mcr" are the same, and so are "run/../mcr" and "mcr".
+inline std::string without_dots(const std::string& path) {
+  std::string text = std::filesystem::path(path).lexically_normal().string();
+  while (text.ends_with('/')) text.pop_back();
+  return text;
+}
 
 /// Returns the last `components` of a path; the whole path if it has fewer.
 inline std::string path_tail(const std::string& path, std::size_t components) {

@@ -36,8 +36,8 @@ class Replacers {
 /// True if a user other than the owner and root may be able to rename this directory, or one above it, and to put another in
 /// its place. Walks up to the root. Directories below one that nobody else may enter do not count: processes that entered
 /// before it was closed are not considered here. A group with the owner's number does not count, because as a rule it has
-/// no other member. In a user namespace, an owner who is not mapped does not count, because it is usually root. Compare
-/// others_may_move() in restart/base/closed_directories: a move into another directory also needs the right to write to the
+/// no other member. In a user namespace, an owner who is not mapped does not count: he is usually root.
+/// others_may_move() in restart/base/closed_directories differs: a move into another directory also needs the right to write to the
 /// moved directory itself.
 Result<bool> others_may_rename(const File& directory, uid_t owner);
 

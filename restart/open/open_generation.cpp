@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <filesystem>
 #include <limits>
 
 #include "restart/base/file_identity.hpp"
@@ -22,6 +21,7 @@
 #include "restart/open/mix_text.hpp"
 #include "restart/open/next_rank.hpp"
 #include "restart/open/open_part.hpp"
+#include "restart/open/stub_proof.hpp"
 #include "restart/sets/decision.hpp"
 #include "restart/sets/file_of_rank.hpp"
 #include "restart/sets/known_generations.hpp"
@@ -29,7 +29,6 @@
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/own_containers.hpp"
 #include "restart/sets/part_files.hpp"
-#include "restart/sets/places_above.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
 #include "restart/stage/living_launches.hpp"
@@ -51,33 +50,6 @@ constexpr std::size_t cheap_containers = 8;
 void pause() {
   const timespec time{0, static_cast<long>(look_again_ms) * 1'000'000};
   ::nanosleep(&time, nullptr);
-}
-
-/// Writes a relative path in one way: "./mcr/" and "mcr" are the same.
-std::string without_dots(const std::string& path) {
-  std::string text = std::filesystem::path(path).lexically_normal().string();
-  while (text.ends_with('/')) text.pop_back();
-  return text;
-}
-
-/// True if the directory `containers` lies in no directory above the path, and is not `own`, the directory to which the program's own
-/// container_dir= leads for the files of all ranks: the user's setting names that one, and not a text that may be another user's.
-bool lies_beside(const std::string& containers, const std::string& path, const std::string& own) {
-  const std::string directory = parent_of(without_dots(containers));
-  if (directory == "/" || path.starts_with(directory + "/")) return false;
-  return without_dots(containers) != without_dots(own);
-}
-
-/// True if one of the generations has the stub's part, or if the part is in this user's stage. Both prove that this user's program has
-/// written the part, but not that it has written the rest of the stub's text.
-bool has_part(const std::vector<Generation>& generations, const Stub& stub) {
-  using State = LaunchDirectory::State;
-  if (std::any_of(generations.begin(), generations.end(),
-                  [&](const Generation& it) { return it.parts.contains(stub.part); }))
-    return true;
-  const auto stage = LaunchDirectory::open(stub.launch_directory);
-  return stage &&
-         (stage->is_in(State::published, stub.part) || stage->is_in(State::committed, stub.part));
 }
 
 /// The system_error of an error that mix=refuse causes.
@@ -102,8 +74,7 @@ class View {
       return exactly();
     if (!MCR_TRY(look_for_place()))
       return exactly();  // nothing but the stub is known about the set
-    // A copied stub, or a note about a native file, may have another user's text, which may name any run of this user's. The author
-    // knows ids of parts only if he may read a stub of that run. Without such an id no earlier set is opened.
+    // No earlier set is opened because of a text that another user may have written.
     if (is_unproven()) {
       auto own = exactly();
       // The part may have gone from the stage into its container since.
@@ -135,29 +106,14 @@ class View {
   }
 
  private:
-  /// True if nothing proves that the opened file belongs to the set whose containers were found.
+  /// True if nothing proves that the opened file belongs to the set whose containers were found (stub_proof.hpp).
   [[nodiscard]] bool is_unproven() const {
-    return lies_beside(here_.place.directory, path_, decision_directory_) &&
-           !has_part(generations_, stub_) && !is_of_same_set_elsewhere();
-  }
-  /// True if the stub's part is in another container of this very set. With several nodes, a set's containers may lie in several places.
-  [[nodiscard]] bool is_of_same_set_elsewhere() const {
-    if (generations_.empty()) return false;
-    const GenerationName& name = generations_.front().name;
+    if (!lies_beside(here_.place.directory, path_, decision_directory_) ||
+        has_part(generations_, stub_))
+      return false;
     Look look(last_ms());
-    const auto is_it = [&](const std::vector<Generation>& stored) {
-      return !stored.empty() && stored.front().name == name &&
-             stored.front().parts.contains(stub_.part);
-    };
-    for (const ContainerPlace& place : container_places(stub_, path_, opener_.allow))
-      if (is_it(stored_generations(place, components_of(stub_, place.masked_name), true, look)))
-        return true;
-    for (const bool with_near_names : {false, true}) {
-      for (const ContainerPlace& place : places_above(stub_, path_, with_near_names))
-        if (is_it(stored_generations(place, components_of(stub_, place.masked_name), true, look)))
-          return true;
-    }
-    return false;
+    return generations_.empty() ||
+           !is_part_of_generation(stub_, path_, opener_.allow, generations_.front().name, look);
   }
   [[nodiscard]] bool is_launch() const { return opener_.rank_count > 1 && !opener_.launch.empty(); }
 

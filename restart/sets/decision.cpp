@@ -9,6 +9,7 @@
 #include "codecs/base/checksum.hpp"
 #include "restart/base/birth_time.hpp"
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/sets/own_containers.hpp"
 
@@ -124,10 +125,8 @@ bool is_original(const Decision& decision, const File& file, const struct stat& 
   constexpr std::uint64_t longest_write_ns = 30'000'000'000;
   if (decision.own_inode != status.st_ino) return false;
   const std::uint64_t born_ns = birth_time_of(file);
-  const std::uint64_t changed_ns =
-      static_cast<std::uint64_t>(status.st_ctim.tv_sec) * 1'000'000'000 +
-      static_cast<std::uint64_t>(status.st_ctim.tv_nsec);
-  return born_ns == 0 || (born_ns == decision.born_ns && changed_ns <= born_ns + longest_write_ns);
+  return born_ns == 0 ||
+         (born_ns == decision.born_ns && changed_ns(status) <= born_ns + longest_write_ns);
 }
 
 /// Makes the decision's file; EEXIST: another one has the name.

@@ -66,8 +66,8 @@ std::string host_name();
 /// Returns the scheduler's name of the job in which this process runs; empty outside of any job.
 std::string scheduler_job();
 
-/// Returns the switches above this node in the network, from the topmost to the nearest, joined by '.' (SLURM_TOPOLOGY_ADDR without its
-/// last component, the node); empty if the scheduler does not say.
+/// Returns the network's switches above this node, joined by '.', the topmost one first. This is SLURM_TOPOLOGY_ADDR without its last
+/// component, the node. Empty: the scheduler does not tell.
 std::string scheduler_switches();
 
 /// False if a shell or another wrapper, which may start several programs in turn, stands between

@@ -113,24 +113,20 @@ class CheckpointDirectory {
   bool is_sticky_ = false;
 };
 
-/// True if the setting reaches further than the files beside mcr.conf: to the whole process, for example. Users give one
-/// another no such settings.
-bool is_far_reaching(const ConfigurationEntry& entry) {
-  // With gc=on, copies in the user's own directories may lose their containers. Directories of containers are closed to
-  // other users, and each rank must have the same.
-  constexpr std::array<std::string_view, 16> keys{
-      "stage", "trace",      "allow", "match",     "launch", "rank", "ranks",         "node",
-      "gpu",   "gpu_memory", "exit",  "exit_wait", "log",    "gc",   "container_dir", "team_start"};
-  return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
-}
-
 /// True if no mcr.conf beside checkpoints may give the setting, because it leads to other directories, decides about other launches, or
-/// removes files. The user may have copied the file with another user's results, and owner, mode and directory do not tell.
+/// removes files: with gc=on, copies in the user's own directories may lose their containers. The user may have copied the file with another user's results, and owner, mode and directory do not tell.
 bool is_never_beside(const ConfigurationEntry& entry) {
   constexpr std::array<std::string_view, 11> keys{"stage",  "trace",      "allow",        "match",
                                                   "launch", "rank",       "ranks",        "node",
                                                   "gc",     "team_start", "container_dir"};
   return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
+}
+
+/// True if the setting reaches further than the files beside mcr.conf: to the whole process, for example. Users give one
+/// another no such settings.
+bool is_far_reaching(const ConfigurationEntry& entry) {
+  constexpr std::array<std::string_view, 5> keys{"gpu", "gpu_memory", "exit", "exit_wait", "log"};
+  return is_never_beside(entry) || std::find(keys.begin(), keys.end(), entry.key) != keys.end();
 }
 
 /// In a file to which other users may write, a longer duration counts as this one.

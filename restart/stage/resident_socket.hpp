@@ -46,8 +46,8 @@ bool has_resident(const std::string& stage, const ResidentAddress& where);
 /// True if a resident of this job serves the stage, whatever its node's name is; also if that cannot be determined.
 bool serves_job(const std::string& stage, const std::string& job);
 
-/// Returns the switches above the node (scheduler_switches()), as the resident of this job knows them; empty if there is none, or if it
-/// does not know.
+/// Returns what the resident of this job said of the switches above the node (scheduler_switches()). Empty: no resident, or it does not
+/// know.
 std::string switches_of_resident(const std::string& stage, const std::string& job);
 
 /// Removes what residents that were killed have left in the stage.

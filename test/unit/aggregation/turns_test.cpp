@@ -50,6 +50,8 @@ struct Node {
   void end() {
     for (int turn = 0; turn < 1000 && !(taker.finish() && giver.is_done()); ++turn) go_on();
   }
+  /// As the leader does at the end of its commit.
+  void end_turn(const std::string& name) const { REQUIRE(place.remove(Box::given, name)); }
   [[nodiscard]] bool has_turn(const std::string& name) const { return place.has(Box::given, name); }
 };
 
@@ -63,10 +65,10 @@ TEST_CASE("with one writer, the second leader gets its turn when the first one h
   node.go_on();
   CHECK(node.has_turn("a"));
   CHECK_FALSE(node.has_turn("b"));
-  REQUIRE(node.place.remove(Box::given, "a"));
+  node.end_turn("a");
   node.go_on();
   CHECK(node.has_turn("b"));
-  REQUIRE(node.place.remove(Box::given, "b"));
+  node.end_turn("b");
   node.go_on();
   CHECK(node.giver.is_done());
 }
@@ -105,7 +107,7 @@ TEST_CASE("a leader that gives up before its turn comes costs no turn") {
   const auto second = node.ask("b");
   node.go_on();
   REQUIRE(node.place.remove(Box::asked, "b"));
-  REQUIRE(node.place.remove(Box::given, "a"));
+  node.end_turn("a");
   node.go_on();
   CHECK(node.giver.is_done());
 }
@@ -116,11 +118,11 @@ TEST_CASE("a leader that asks again at once, under the same name, costs no turn"
   node.go_on();
   REQUIRE(node.has_turn("a"));
   // Its next commit asks before the team has seen the end of the last one.
-  REQUIRE(node.place.remove(Box::given, "a"));
+  node.end_turn("a");
   first = node.ask("a");
   node.go_on();
   CHECK(node.has_turn("a"));
-  REQUIRE(node.place.remove(Box::given, "a"));
+  node.end_turn("a");
   node.go_on();
   CHECK(node.giver.is_done());
 }
@@ -133,7 +135,7 @@ TEST_CASE("leaders of one node get their turns in the order in which they asked"
   node.go_on();
   const auto third = node.ask("a");
   node.go_on();
-  REQUIRE(node.place.remove(Box::given, "m"));
+  node.end_turn("m");
   node.go_on();
   CHECK(node.has_turn("z"));
   CHECK_FALSE(node.has_turn("a"));
@@ -145,6 +147,7 @@ TEST_CASE("a turn that lasts too long counts as back, once") {
   const auto first = node.ask("a");
   node.go_on();
   const auto second = node.ask("b");
+  node.go_on();
   const auto third = node.ask("c");
   node.go_on();
   std::this_thread::sleep_for(2100ms);
@@ -152,12 +155,12 @@ TEST_CASE("a turn that lasts too long counts as back, once") {
   CHECK(node.has_turn("b"));
   CHECK_FALSE(node.has_turn("c"));
   // The end of the first turn, which counted as back before, is not the end of the second one.
-  REQUIRE(node.place.remove(Box::given, "a"));
+  node.end_turn("a");
   node.taker.go_on();
   node.giver.go_on();
   node.taker.go_on();
   CHECK_FALSE(node.has_turn("c"));
-  REQUIRE(node.place.remove(Box::given, "b"));
+  node.end_turn("b");
   node.go_on();
   CHECK(node.has_turn("c"));
 }

@@ -166,4 +166,15 @@ std::string MixText::of_two_sets(const Choice& choice) const {
          "set as plain files";
 }
 
+std::string MixText::of_moved_stub(const Choice& choice, const MovedStub& moved) const {
+  return of_newest(choice) + " " + what_is_wrong(choice) + ", and only " + printable(moved.path) +
+         " shows the whole set before it (" + of_name(choice.given) +
+         "). That file was not written under this name. Users who may not write to the directory "
+         "of " +
+         printable(moved.other) +
+         " may have moved it there, so it does not decide what all ranks open. Move it away, or "
+         "set "
+         "mix=native: then each path opens its own file";
+}
+
 }  // namespace mcr::restart

@@ -21,6 +21,7 @@
 #include "restart/open/mix_text.hpp"
 #include "restart/open/next_rank.hpp"
 #include "restart/open/open_part.hpp"
+#include "restart/open/renamed_stubs.hpp"
 #include "restart/open/stub_proof.hpp"
 #include "restart/sets/decision.hpp"
 #include "restart/sets/file_of_rank.hpp"
@@ -369,7 +370,7 @@ class View {
       generations_ = stored_generations(here_.place, here_.components, false, look);
     present_ = present_names({path_, number_, stub_.path, here_.place.owner}, here_.masked_name,
                              stub_.rank_count, where_notes_are_found(), look);
-    here_.renamed = here_.renamed || another_was_renamed();
+    here_.renamed = here_.renamed || another_was_renamed(stub_, here_, present_, opener_.launch);
     if (here_.renamed) add_generations_of_stubs(look);
     name_generations(present_, generations_);
     find_native_members(generations_, present_, here_.place.directory, here_.base);
@@ -400,23 +401,6 @@ class View {
     question.present = present_.at;
     question.generations = generations_;
     return choose_generation(std::move(question));
-  }
-
-  /// True if a file of another rank has not the name under which it was written, or was written below another
-  /// directory than the opened file. All ranks then choose by the rule for renamed files.
-  [[nodiscard]] bool another_was_renamed() const {
-    const auto base_of = [&](const std::string& path) {
-      return path.substr(0, path.size() - path_tail(path, here_.components).size());
-    };
-    return std::any_of(present_.stubs.begin(), present_.stubs.end(), [&](const auto& entry) {
-      const auto& [number, stub] = entry;
-      if (stub.launch == opener_.launch || present_.linked.contains(number) ||
-          present_.at.at(number).may_be_planted)
-        return false;
-      return path_tail(stub.path, here_.named_components) !=
-                 path_tail(present_.paths.at(number), here_.named_components) ||
-             base_of(stub.path) != base_of(stub_.path);
-    });
   }
 
   /// Adds the generations of the present stubs. Renamed files may come from sets of several names
@@ -493,6 +477,7 @@ class View {
     }
     if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown)
       return Error{Cause::usage, text().of_refusal(choice), refused};
+    MCR_TRY(refuse_moved_stubs(choice));
     Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
     bool is_first = true;
     if (is_launch()) {
@@ -509,6 +494,15 @@ class View {
     if (const std::string warning = text().of_warning(choice); is_to_warn && !warning.empty())
       log_warning_once("mix " + here_.masked_name, warning);
     return obey(decision);
+  }
+
+  /// Fails if all ranks would open the given set because of a stub that another user may have moved: the other ranks' directories
+  /// may be closed to him. All ranks see the same names, so none of them decides.
+  [[nodiscard]] Result<void> refuse_moved_stubs(const Choice& choice) const {
+    if (!here_.renamed || choice.kind != Choice::Kind::previous) return {};
+    const MovedStub moved = stub_moved_by_others(here_, present_, choice.given);
+    if (moved.path.empty()) return {};
+    return Error{Cause::usage, text().of_moved_stub(choice, moved), refused};
   }
 
   /// Warns if the launch that wrote the set had fewer ranks than this one, and a file of the next

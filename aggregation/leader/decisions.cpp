@@ -239,7 +239,7 @@ void Decisions::apply(const DrainDone& event) {
     const auto found = parts_.find(id);
     if (found != parts_.end() && found->second.state == State::draining &&
         found->second.drain == event.drain) {
-      parts_.erase(found);
+      forget(id);
     }
   }
   draining_.erase(event.drain);

@@ -301,6 +301,7 @@ class Decisions {
     std::uint32_t group_size = 0;
     std::uint32_t keep = 0;
     std::set<std::uint32_t> wrote;  ///< ranks that published a part, even if the part is gone
+    std::map<std::uint32_t, std::uint32_t> parts_of;  ///< by rank: how many known parts the set has
     std::uint64_t last_publish_ms = 0;
     std::uint64_t last_publish_ns = 0;
     std::uint32_t last_publisher = 0;
@@ -379,6 +380,8 @@ class Decisions {
 
   Part& part(const PartFacts& facts);
   void place_in_set(Part& part, std::size_t name);
+  static void enter(Set& set, Part& part);
+  static void leave_set(Part& part);
   void stand_alone(Part& part);
   void put_back_lone(Part& part);
   bool is_look_due(const Part& part);

@@ -36,7 +36,7 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   if (!part.set) part.set = SetName{facts.launch, facts.names[name].masked_name, facts.sequence};
   const auto [found, is_new] = sets_.try_emplace(*part.set);
   Set& set = found->second;
-  part.in_set = &set;
+  enter(set, part);
   if (is_new) {
     set.order = ++last_order_;
     set.pattern = part.is_alone ? facts.family : facts.names[name].pattern;
@@ -83,6 +83,20 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
       --pattern.lone_sets;
     }
   }
+}
+
+void Decisions::enter(Set& set, Part& part) {
+  if (part.in_set == &set) return;
+  leave_set(part);
+  part.in_set = &set;
+  ++set.parts_of[part.facts.rank];
+}
+
+void Decisions::leave_set(Part& part) {
+  if (part.in_set == nullptr) return;
+  const auto count = part.in_set->parts_of.find(part.facts.rank);
+  if (--count->second == 0) part.in_set->parts_of.erase(count);
+  part.in_set = nullptr;
 }
 
 /// Makes the part's file a set of its own, because only one rank writes it or its numbers are not
@@ -200,11 +214,7 @@ bool Decisions::may_be_lone(const Part& part) const {
   if (!part.facts.may_be_lone || part.has_company || part.is_alone || terminating_) return false;
   if (!part.set) return true;
   const Set& set = sets_.at(*part.set);
-  if (patterns_.at(set.pattern).proven) return false;
-  for (const auto& [id, other] : parts_) {
-    if (other.set == part.set && other.facts.rank != part.facts.rank) return false;
-  }
-  return true;
+  return !patterns_.at(set.pattern).proven && set.parts_of.size() <= 1;
 }
 
 /// Looks for siblings of parts that may be lone, and of parts without a certain name under any rule
@@ -280,7 +290,12 @@ void Decisions::release_kept() {
   for (auto& [name, pattern] : patterns_) pattern.kept.clear();
 }
 
-void Decisions::forget(const PartId& part) { parts_.erase(part); }
+void Decisions::forget(const PartId& part) {
+  const auto known = parts_.find(part);
+  if (known == parts_.end()) return;
+  leave_set(known->second);
+  parts_.erase(known);
+}
 
 /// All sets may be in use, so it looks again only when their number has doubled.
 void Decisions::forget_old_sets() {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/leader/decisions.hpp"
 
+#include <algorithm>
+#include <ctime>
+
 #include "test/support/catch.hpp"
 
 using namespace mcr::aggregation;
@@ -315,6 +318,25 @@ TEST_CASE(
           (all_have_begun ? 1 : 0));
     CHECK(only<DrainGroup>(node.wait(5000)).size() == (all_have_begun ? 0 : 1));
   }
+}
+
+TEST_CASE("a look at parts that may be lone costs as much for each, however many there are") {
+  const auto seconds = [](std::uint32_t count) {
+    Node node(2);
+    std::vector<Event> events;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      PartFacts facts = node.facts(0, {"/d/a" + std::to_string(i) + ".{rank}.h5"});
+      facts.part.bytes[1] = static_cast<std::uint8_t>(i);
+      facts.part.bytes[2] = static_cast<std::uint8_t>(i >> 8);
+      events.emplace_back(PartPublished{facts, node.now * 1'000'000, false, false});
+    }
+    node.decisions.on(events, node.now);
+    const std::clock_t begin = std::clock();
+    for (int look = 0; look < 5; ++look) node.tell(Tick{});
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  const double few = std::max(seconds(1000), 0.005);
+  CHECK(seconds(8000) < 24 * few);  // 64 times as much if each part looked at all others
 }
 
 TEST_CASE("a file that looked lone and gets a sibling late does not count") {

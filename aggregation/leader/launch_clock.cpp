@@ -80,8 +80,8 @@ Result<std::map<NamedLaunch, std::vector<Dated>>> containers_by_launch(
 
 /// Adds to `there` what the container tells a leader of `launch`.
 ///
-/// This user's own sets count, whatever time they have, unless other users may add files to the
-/// directory (Maker). Another user may have written any time, so the set's time is limited to the
+/// This user's own sets count, within the limit that all readers apply (ContainerReader::set()), unless other users may
+/// add files to the directory (Maker). Another user may have written any time, so the set's time is limited to the
 /// container's change time. The file system sets that time, and no user can set it into the future. This
 /// user's next launch then exceeds the time, too. Where own sets are limited here, readers limit them in
 /// the same way (add_order()).

@@ -2,11 +2,14 @@
 #include "aggregation/mcr/trace_page.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "aggregation/commit/trace_file.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "restart/base/name_text.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -19,17 +22,25 @@ constexpr std::array<const char*, block_state_count> colours{"#4e79a7", "#c9d6e5
                                                              "#f28e2b", "#e5d5c9", "#b07aa1"};
 constexpr std::array<const char*, block_state_count> titles{
     "fetch", "waiting for a thread", "encode", "verify", "waiting for its turn", "write"};
-/// Formats into a string, as sprintf does.
+/// A trace may be another user's, so its page is bounded. What mcr records is far below these limits.
+constexpr std::size_t most_blocks = DrainTrace::first_block_count;  // drawn one by one
+constexpr std::size_t most_bins = 4096;
+constexpr std::size_t most_phases = 64;
+constexpr std::size_t most_name_bytes = 1024;
+constexpr double most_seconds = 1e9;
+
+/// Formats into a string of any length, as sprintf does.
 template <typename... Values>
 std::string form(const char* format, Values... values) {
-  std::array<char, 512> text{};
-  std::snprintf(text.data(), text.size(), format, values...);
-  return text.data();
+  std::string text(static_cast<std::size_t>(std::snprintf(nullptr, 0, format, values...)), '\0');
+  std::snprintf(text.data(), text.size() + 1, format, values...);
+  return text;
 }
 
+/// Returns the text for HTML: for an element or for an attribute in quotes of either kind.
 std::string escaped(const std::string& text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : restart::cut_text(text, most_name_bytes)) {
     if (c == '&') {
       result += "&amp;";
     } else if (c == '<') {
@@ -38,6 +49,8 @@ std::string escaped(const std::string& text) {
       result += "&gt;";
     } else if (c == '"') {
       result += "&quot;";
+    } else if (c == '\'') {
+      result += "&#39;";
     } else {
       result += c;
     }
@@ -126,13 +139,14 @@ std::string stages_drawing(const Trace& trace) {
   return drawing(height + 105, text + time_axis(height + 82, seconds));
 }
 
-/// Draws the first blocks one by one, a lane for each block in flight.
-std::string blocks_drawing(const Trace& trace) {
-  if (trace.first_blocks.empty()) return {};
-  const double seconds = std::max(trace.first_blocks.back().begins.back(), 1e-9);
+/// Draws these blocks one by one, a lane for each block in flight. The search for a lane is quadratic, so the
+/// caller bounds the blocks.
+std::string blocks_drawing(const Trace& trace, std::span<const BlockTimes> blocks) {
+  if (blocks.empty()) return {};
+  const double seconds = std::max(blocks.back().begins.back(), 1e-9);
   std::vector<double> free_at;
   std::string text;
-  for (const BlockTimes& block : trace.first_blocks) {
+  for (const BlockTimes& block : blocks) {
     std::size_t lane = 0;
     while (lane < free_at.size() && free_at[lane] > block.begins.front()) ++lane;
     if (lane == free_at.size()) free_at.push_back(0);
@@ -185,12 +199,32 @@ std::string section(const Trace& trace) {
     text += form(" %s %.2f%s", titles[s], trace.occupancy(static_cast<BlockState>(s)),
                  s + 1 < block_state_count ? "," : ".");
   }
+  const auto blocks =
+      std::span(trace.first_blocks).first(std::min(trace.first_blocks.size(), most_blocks));
+  const std::size_t left_out = trace.first_blocks.size() - blocks.size();
   return text +
          form(
              "</p>\n<h3>The first %zu blocks, one line for each block that is in memory at the "
              "same time</h3>\n",
-             trace.first_blocks.size()) +
-         blocks_drawing(trace);
+             blocks.size()) +
+         blocks_drawing(trace, blocks) +
+         (left_out > 0 ? form("<p>%zu further blocks of the trace are not drawn.</p>\n", left_out)
+                       : std::string());
+}
+
+/// False for times and counts that no drain has.
+bool is_plausible(const Trace& trace) {
+  const auto is_time = [](double seconds) { return std::abs(seconds) <= most_seconds; };
+  const auto are_times = [&](const auto& times) {
+    return std::all_of(times.begin(), times.end(), is_time);
+  };
+  const auto has_times = [&](const BlockTimes& block) { return are_times(block.begins); };
+  const auto has_time = [&](const auto& phase) { return is_time(phase.second); };
+  return trace.phases.size() <= most_phases && trace.bins.size() <= most_bins &&
+         is_time(trace.bin_seconds) &&
+         std::all_of(trace.phases.begin(), trace.phases.end(), has_time) &&
+         std::all_of(trace.bins.begin(), trace.bins.end(), are_times) &&
+         std::all_of(trace.first_blocks.begin(), trace.first_blocks.end(), has_times);
 }
 
 Trace from_json(const nlohmann::json& json) {
@@ -254,7 +288,10 @@ Result<Trace> read_trace(const std::string& text) {
     if (json.at("mcr_trace").get<int>() != trace_version) {
       return Error{Cause::unsupported, "another version of mcr wrote this trace"};
     }
-    return from_json(json);
+    Trace trace = from_json(json);
+    if (!is_plausible(trace))
+      return Error{Cause::damaged, "the file is not a trace: its times or counts are too large"};
+    return trace;
   } catch (const nlohmann::json::exception&) {  // the library reports errors by exceptions only
     return Error{Cause::damaged, "the file is not a trace"};
   }

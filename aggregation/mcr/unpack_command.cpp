@@ -40,7 +40,9 @@
 #include "restart/base/trust.hpp"
 #include "restart/container/frame_decoding.hpp"
 #include "restart/container/unpack.hpp"
+#include "restart/format/container_name.hpp"
 #include "restart/sets/generations.hpp"
+#include "restart/sets/native_members.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
 
@@ -60,7 +62,34 @@ bool is_wanted(const UnpackCommand& command, std::uint32_t rank) {
          std::find(command.ranks.begin(), command.ranks.end(), rank) != command.ranks.end();
 }
 
-/// Fails, before anything is written, if files of two sets would get the same name: one would
+/// Returns the last component of the setting container_dir=.
+std::string name_of_container_directory() {
+  std::vector<std::string> warnings;
+  const auto settings = effective_settings({}, warnings);
+  if (!settings) return std::string(restart::default_container_dir);
+  return restart::name_of(restart::without_dots(std::string(settings->text("container_dir"))));
+}
+
+/// True if mcr would believe a file of this user's at `path`: an mcr.conf, or a file of a directory of containers. Only
+/// names that mcr uses there count, because paths in an index may be absolute, and a directory above them may be called
+/// mcr. Names that tell a file of any such directory count everywhere.
+bool is_believed_at(const std::string& path, const std::string& container_directory) {
+  std::string above;
+  for (const std::string& name : restart::split_path(path)) {
+    if (name == "mcr.conf" || name == restart::native_members_directory ||
+        restart::is_container_name(name))
+      return true;
+    const bool is_among_containers =
+        above == restart::default_container_dir || above == container_directory;
+    if (is_among_containers && (name.starts_with("set-") || name.starts_with("unfinished-")))
+      return true;
+    above = name;
+  }
+  return false;
+}
+
+/// Fails, before anything is written, if mcr would believe a file at its name (whoever wrote the container chose the
+/// names, and what is unpacked belongs to this user), or if files of two sets would get the same name: one would
 /// replace the other, and the result would be a mix of sets.
 Result<void> check_names(const Containers& containers, const UnpackCommand& command) {
   struct First {
@@ -69,10 +98,18 @@ Result<void> check_names(const Containers& containers, const UnpackCommand& comm
     bool is_alone;  ///< a set of one file
   };
   std::map<std::string, First> first;
+  const std::string container_directory = name_of_container_directory();
   const auto add = [&](const restart::ContainerReader& container, std::size_t part,
                        const std::string& path, std::uint32_t rank) -> Result<void> {
     if (!is_wanted(command, rank)) return {};
     const std::string below = restart::path_below(path, rank);
+    if (is_believed_at(below, container_directory)) {
+      return Error{Cause::usage,
+                   container.name() + ": the file of rank " + std::to_string(rank) +
+                       " has the path " + below +
+                       ", where mcr keeps files of its own and would trust this one as yours; "
+                       "nothing was written. --rank restores only the ranks given"};
+    }
     const First here{container.name(), key_of(container, part), is_of_one_file(container.set())};
     const auto [there, is_first] = first.try_emplace(below, here);
     if (is_first || there->second.set == here.set) return {};

@@ -11,6 +11,7 @@
 #include "codecs/base/checksum.hpp"
 #include "codecs/fpzip/fpzip_trust.hpp"
 #include "codecs/frames/frame.hpp"
+#include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/frame_decoding.hpp"
 #include "restart/format/plain_chunk.hpp"
@@ -73,6 +74,24 @@ Result<Bytes> read_table(const File& file, std::uint64_t offset, const TablePlac
   return bytes;
 }
 
+/// How far the clock of a writer's node may be ahead of the file system's.
+constexpr std::uint64_t most_ahead_ns = 86'400 * std::uint64_t{1'000'000'000};
+/// The beginning of 2025, when there were no containers yet. Some file systems give all files a fixed time of change
+/// (FUSE, images), which says nothing about a container.
+constexpr time_t first_container_s = 1'735'689'600;
+
+/// Limits the times that order the container's sets to a day after the file's last change. A copied container may tell any
+/// time, and a later launch must be able to exceed it. The file system sets the time of change, and no user can set it into
+/// the future. Containers that are written later have later limits, so launches stay in their order even if a node's clock
+/// is years ahead.
+void limit_times(SetIdentity& set, const struct stat& status) {
+  if (status.st_ctim.tv_sec < first_container_s) return;
+  const std::uint64_t latest = changed_ns(status) + most_ahead_ns;
+  for (std::size_t i = 0; i < set.bundled.size(); ++i)
+    if (set_of_part(set, i).order() > latest) set.bundled[i].order_ns = latest;
+  if (set.order() > latest) set.order_ns = latest;
+}
+
 class OwnerJudge final : public codecs::Judge {
  public:
   OwnerJudge(const File& file, bool is_trusted) : file_(file), is_trusted_(is_trusted) {}
@@ -113,8 +132,8 @@ class FileContainerReader final : public ContainerReader {
   FileContainerReader(File file, std::uint64_t file_bytes)
       : file_(std::move(file)), file_bytes_(file_bytes) {}
 
-  /// Reads user block and directory.
-  Result<void> begin() {
+  /// Reads user block and directory. `status` is that of the file.
+  Result<void> begin(const struct stat& status) {
     Bytes head(UserBlock::bytes);
     const std::size_t there = MCR_TRY(file_.read_some_at(0, head));
     user_block_ = MCR_TRY(read_user_block(ByteSpan(head).first(there)));
@@ -128,6 +147,7 @@ class FileContainerReader final : public ContainerReader {
       return Error{Cause::damaged, "the index's directory does not match its checksum"};
     }
     directory_ = MCR_TRY(read_index_directory(directory, user_block_.index_bytes));
+    limit_times(directory_.set, status);
     return {};
   }
 
@@ -307,7 +327,7 @@ Result<std::shared_ptr<ContainerReader>> ContainerReader::read(File file, const 
     return Error{Cause::usage, name + " is no regular file, and so no container"};
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   auto reader = std::make_shared<FileContainerReader>(std::move(file), file_bytes);
-  const auto begun = reader->begin();
+  const auto begun = reader->begin(status);
   if (!begun) {
     Error error = begun.error();
     if (error.cause == Cause::damaged || error.cause == Cause::unsupported) {

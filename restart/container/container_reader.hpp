@@ -38,6 +38,7 @@ class ContainerReader {
   /// Returns who may read the open file.
   [[nodiscard]] virtual Result<Access> access() const = 0;
   [[nodiscard]] virtual const UserBlock& user_block() const = 0;
+  /// The time that orders a set (SetIdentity::order()) is at most a day after the file's last change.
   [[nodiscard]] virtual const SetIdentity& set() const = 0;
   [[nodiscard]] virtual const IndexDirectory& directory() const = 0;
   /// The part table, read at the first call.

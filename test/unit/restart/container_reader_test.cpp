@@ -5,11 +5,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "codecs/base/checksum.hpp"
 #include "restart/base/system.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/made_container.hpp"
+#include "test/unit/restart/one_part_container.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 
 namespace mcr::restart {
@@ -31,6 +33,36 @@ TEST_CASE("a container lists its set, parts and datasets") {
   CHECK(reader->dataset_name(0) == "a");
   CHECK_FALSE(reader->dataset(3));
   CHECK(reader->dataset_name(3) == "dataset 3");
+}
+
+TEST_CASE("a container tells no time that is more than a day after its file's last change") {
+  constexpr std::uint64_t second = 1'000'000'000;
+  constexpr std::uint64_t day = 86'400 * second;
+  const ScratchDirectory directory;
+  SetIdentity set;
+  set.created_ns = 1;
+  const auto opened = [&] {
+    const auto file = File::open(AT_FDCWD, directory / "container", O_RDWR | O_CREAT | O_TRUNC);
+    REQUIRE(file);
+    REQUIRE(file->write_at(0, one_part_container(set, *PartId::random(), 0, "a", "bytes")));
+    const auto reader = ContainerReader::open(AT_FDCWD, directory / "container");
+    REQUIRE(reader);
+    return *reader;
+  };
+  const std::uint64_t now = changed_ns(*opened()->status());
+  for (const std::uint64_t time : {std::uint64_t{7}, now, now + day - second}) {
+    set.begun_ns = time;
+    CHECK(opened()->set().order() == time);
+  }
+  set.begun_ns = std::numeric_limits<std::uint64_t>::max();
+  auto reader = opened();
+  CHECK(reader->set().order() == changed_ns(*reader->status()) + day);
+  set.begun_ns = now;
+  set.order_ns = std::numeric_limits<std::uint64_t>::max();
+  set.bundled.push_back({"/out/a.h5", 0, now, now + 2 * day});
+  reader = opened();
+  CHECK(reader->set().order() == changed_ns(*reader->status()) + day);
+  CHECK(set_of_part(reader->set(), 0).order() == changed_ns(*reader->status()) + day);
 }
 
 TEST_CASE("a frame is decoded; a missing or damaged frame is an error with the container's name") {

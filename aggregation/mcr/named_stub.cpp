@@ -14,6 +14,7 @@
 #include "restart/base/replacers.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
+#include "restart/open/stub_proof.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -71,14 +72,16 @@ Result<void> check_stub(const std::string& argument, const NamedByArgument& name
   const restart::WayEnd end = MCR_TRY(place_of_stub(argument, stub));
   const std::string path = in_directory(restart::present_path(end.directory), end.name);
   const bool is_closed = is_closed_to_writers(stub, MCR_TRY(stub.status()));
-  const restart::PartId part = MCR_TRY(restart::read_stub_file(stub)).part;
-  const NamedContainer* beside = nullptr;  // a container in no directory above the stub
+  const restart::Stub text = MCR_TRY(restart::read_stub_file(stub));
+  const NamedContainer* beside = nullptr;  // a container above the stub by chance, or not at all
   for (const NamedContainer& named : named_by.containers) {
     const std::string above =
         restart::real_path(restart::parent_of(restart::parent_of(named.path)));
     if (above.empty()) return replaced_meanwhile(named.path);
-    if (path.starts_with(above == "/" ? above : above + "/")) continue;
+    const bool is_above = path.starts_with(above == "/" ? above : above + "/");
+    if (is_above && !restart::is_above_by_chance(above, text, path)) continue;
     beside = &named;
+    if (is_above) continue;
     if (is_closed && do_renamers_reach(named.path, end)) continue;
     return Error{Cause::usage,
                  argument +
@@ -87,7 +90,7 @@ Result<void> check_stub(const std::string& argument, const NamedByArgument& name
                      ", whose directory is not above the stub. If that is the set that you want, "
                      "name the container"};
   }
-  const auto has_own_part = [&](const NamedContainer& named) { return has_part(named, part); };
+  const auto has_own_part = [&](const NamedContainer& named) { return has_part(named, text.part); };
   if (beside != nullptr &&
       std::none_of(named_by.containers.begin(), named_by.containers.end(), has_own_part))
     return Error{

@@ -166,15 +166,12 @@ std::string MixText::of_two_sets(const Choice& choice) const {
          "set as plain files";
 }
 
-std::string MixText::of_moved_stub(const Choice& choice, const MovedStub& moved) const {
-  return of_newest(choice) + " " + what_is_wrong(choice) + ", and only " + printable(moved.path) +
-         " shows the whole set before it (" + of_name(choice.given) +
-         "). That file was not written under this name. Users who may not write to the directory "
-         "of " +
-         printable(moved.other) +
-         " may have moved it there, so it does not decide what all ranks open. Move it away, or "
-         "set "
-         "mix=native: then each path opens its own file";
+std::string MixText::of_exchanged_file(const Choice& choice) const {
+  return here_.tail + " of rank " + std::to_string(stub_.rank) + " is of another set than " +
+         of_newest(choice) +
+         ", which is whole and which the other ranks' names show. Users may change that file or "
+         "its "
+         "directory who may not do so with the other ranks' files, so all ranks open that set";
 }
 
 }  // namespace mcr::restart

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "restart/format/stub.hpp"
-#include "restart/open/renamed_stubs.hpp"
 #include "restart/sets/generations.hpp"
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/names_here.hpp"
@@ -31,8 +30,8 @@ class MixText {
   [[nodiscard]] std::string of_warning(const Choice& choice) const;
   /// The newest set is whole, but files of another one are at some of the ranks' names.
   [[nodiscard]] std::string of_two_sets(const Choice& choice) const;
-  /// A stub that another user may have moved would decide which set all ranks open.
-  [[nodiscard]] std::string of_moved_stub(const Choice& choice, const MovedStub& moved) const;
+  /// The newest set is whole, but the opened file is of another one, and other users may have put it there.
+  [[nodiscard]] std::string of_exchanged_file(const Choice& choice) const;
 
  private:
   [[nodiscard]] const Generation* generation(const GenerationName& name) const;

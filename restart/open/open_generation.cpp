@@ -95,8 +95,8 @@ class View {
       MCR_TRY(look_at_next_rank());
       if (is_launch() && generations_.front().containers > cheap_containers)
         (void)decide(Decision{}).has_value();
-      MCR_TRY(look_for_another_set());
-      return exactly();
+      const auto agreed = MCR_TRY(look_for_another_set());
+      return agreed ? act_on(*agreed) : exactly();
     }
     const Choice choice = MCR_TRY(choose());
     // Parts that still drain here may make another set whole. If this open chose a set now, a later
@@ -109,7 +109,7 @@ class View {
  private:
   /// True if nothing proves that the opened file belongs to the set whose containers were found (stub_proof.hpp).
   [[nodiscard]] bool is_unproven() const {
-    if (!lies_beside(here_.place.directory, path_, decision_directory_) ||
+    if (!lies_beside(here_.place.directory, stub_, path_, decision_directory_) ||
         has_part(generations_, stub_))
       return false;
     Look look(last_ms());
@@ -408,19 +408,19 @@ class View {
   void add_generations_of_stubs(Look& look) {
     for (const auto& [number, stub] : present_.stubs) {
       if (look.is_over()) return;
-      if (is_known(stub, generations_)) continue;
+      if (is_known(stub, generations_) || present_.at.at(number).is_weaker) continue;
       const std::string& path = present_.paths[number];
       std::vector<Generation> found;
       for (const ContainerPlace& place : container_places(stub, path, opener_.allow)) {
         found = stored_generations(place, components_of(stub_, place.masked_name), true, look);
         // As in open(): a copied stub may name any run.
-        if (lies_beside(place.directory, path, decision_directory_) && !has_part(found, stub))
+        if (lies_beside(place.directory, stub, path, decision_directory_) && !has_part(found, stub))
           found.clear();
         if (!found.empty()) break;
       }
       if (found.empty()) {
         const auto above = find_place_above(stub, path, found, look);
-        if (above && lies_beside(above->directory, path, decision_directory_) &&
+        if (above && lies_beside(above->directory, stub, path, decision_directory_) &&
             !has_part(found, stub))
           found.clear();
       }
@@ -449,6 +449,15 @@ class View {
     return newest != generations_.end() && is_plainly_whole(*newest);
   }
 
+  /// True if the opened file is of an older set than the others, and users may have put it there who could not do so at the other
+  /// ranks' names.
+  [[nodiscard]] bool is_exchanged(const Choice& choice) const {
+    const auto here = present_.at.find(number_);
+    return here != present_.at.end() && here->second.is_weaker &&
+           here->second.kind == AtName::Kind::stub && here->second.generation != choice.given &&
+           (choice.kind == Choice::Kind::as_it_is || choice.kind == Choice::Kind::previous);
+  }
+
   Result<OpenedPart> act_on(const Choice& choice) {
     if (obeyed_) return obey(*obeyed_);
     if (is_alone()) return exactly();
@@ -461,8 +470,11 @@ class View {
       return is_whole ? obey(Decision{false, choice.given, choice.newest}) : exactly();
     }
     if (choice.kind == Choice::Kind::as_it_is) {
+      const bool is_of_another_set = is_exchanged(choice);
+      if (is_of_another_set)
+        MCR_TRY(warn_or_refuse("exchanged ", text().of_exchanged_file(choice)));
       // While this rank writes its native file, the set does not look whole to the other ranks.
-      if (!is_unsettled_ && !opener_.writes_native) {
+      if (!is_unsettled_ && !is_of_another_set && !opener_.writes_native) {
         MCR_TRY(look_at_next_rank());
         return exactly();
       }
@@ -477,7 +489,6 @@ class View {
     }
     if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown)
       return Error{Cause::usage, text().of_refusal(choice), refused};
-    MCR_TRY(refuse_moved_stubs(choice));
     Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
     bool is_first = true;
     if (is_launch()) {
@@ -494,15 +505,6 @@ class View {
     if (const std::string warning = text().of_warning(choice); is_to_warn && !warning.empty())
       log_warning_once("mix " + here_.masked_name, warning);
     return obey(decision);
-  }
-
-  /// Fails if all ranks would open the given set because of a stub that another user may have moved: the other ranks' directories
-  /// may be closed to him. All ranks see the same names, so none of them decides.
-  [[nodiscard]] Result<void> refuse_moved_stubs(const Choice& choice) const {
-    if (!here_.renamed || choice.kind != Choice::Kind::previous) return {};
-    const MovedStub moved = stub_moved_by_others(here_, present_, choice.given);
-    if (moved.path.empty()) return {};
-    return Error{Cause::usage, text().of_moved_stub(choice, moved), refused};
   }
 
   /// Warns if the launch that wrote the set had fewer ranks than this one, and a file of the next
@@ -538,18 +540,22 @@ class View {
 
   /// Warns, or fails with mix=refuse, if the names show another whole set, too, although the set of the opened file is whole.
   /// The file is opened all the same, for two reasons. The set's other ranks look only at their next ranks, so the ranks
-  /// cannot agree on another set. And a neighbour may be able to write the next rank's file, but not this one.
-  Result<void> look_for_another_set() {
+  /// cannot agree on another set. And a neighbour may be able to write the next rank's file, but not this one. If it is the other way
+  /// round (is_exchanged()), returns what the other ranks choose.
+  Result<std::optional<Choice>> look_for_another_set() {
     if (!shows_another_set(opened_file(), here_.masked_name, here_.place.owner,
                            generations_.front(), opener_.launch))
-      return {};
+      return std::optional<Choice>();
     const GenerationName own = generations_.front().name;
     const auto choice = look();
-    if (!choice || living_.contains(choice->newest.launch)) return {};
+    if (!choice || living_.contains(choice->newest.launch)) return std::optional<Choice>();
+    if (is_exchanged(*choice)) return std::optional(*choice);
     const bool is_certain =
         choice->kind == Choice::Kind::previous || choice->kind == Choice::Kind::no_whole;
-    if (!is_certain || (choice->newest != own && !others_open_the_newest(*choice))) return {};
-    return warn_or_refuse("mix ", text().of_two_sets(*choice));
+    if (!is_certain || (choice->newest != own && !others_open_the_newest(*choice)))
+      return std::optional<Choice>();
+    MCR_TRY(warn_or_refuse("mix ", text().of_two_sets(*choice)));
+    return std::optional<Choice>();
   }
 
   /// True if a file of the opened set was written again after its commit, or if that is not known. Its first writing is then lost,
@@ -662,7 +668,8 @@ class View {
     other.launch_directory.clear();
     std::string from = path_;
     for (const auto& [number, stub] : present_.stubs) {
-      if (present_.at.at(number).generation != given.name) continue;
+      const AtName& there = present_.at.at(number);
+      if (there.generation != given.name || there.may_be_planted || there.is_weaker) continue;
       other = stub;  // for its container places and its stage
       other.part = member.part;
       if (here_.renamed) {

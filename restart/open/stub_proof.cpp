@@ -12,9 +12,20 @@
 
 namespace mcr::restart {
 
-bool lies_beside(const std::string& containers, const std::string& path, const std::string& own) {
+bool is_above_by_chance(const std::string& above, const Stub& stub, const std::string& path) {
+  if (!stub.container_directory.starts_with("../")) return false;
+  const std::string below = path.substr(above == "/" ? 1 : above.size() + 1);
+  const auto components =
+      static_cast<std::size_t>(std::count(below.begin(), below.end(), '/'));  // of the directory
+  return components > 0 &&
+         path_tail(parent_of(path), components) != path_tail(parent_of(stub.path), components);
+}
+
+bool lies_beside(const std::string& containers, const Stub& stub, const std::string& path,
+                 const std::string& own) {
   const std::string directory = parent_of(without_dots(containers));
-  if (directory == "/" || path.starts_with(directory + "/")) return false;
+  if (directory == "/" || path.starts_with(directory + "/"))
+    return is_above_by_chance(directory, stub, path);
   return without_dots(containers) != without_dots(own);
 }
 

@@ -13,9 +13,14 @@
 
 namespace mcr::restart {
 
-/// True if the directory `containers` lies in no directory above the stub's path, and is not `own`, the directory to which the program's
-/// own container_dir= leads for the files of all ranks: the user's setting names that one.
-bool lies_beside(const std::string& containers, const std::string& path, const std::string& own);
+/// True if `above`, a directory above the stub's path that has containers of several runs in it (container_dir=../NAME), is above that path
+/// only because the stub lies in another directory than that in which its text says that it was written.
+bool is_above_by_chance(const std::string& above, const Stub& stub, const std::string& path);
+
+/// True if the directory `containers` lies in no directory above the stub's path (other than by chance), and is not `own`, the directory
+/// to which the program's own container_dir= leads for the files of all ranks: the user's setting names that one.
+bool lies_beside(const std::string& containers, const Stub& stub, const std::string& path,
+                 const std::string& own);
 
 /// True if one of the generations has the stub's part, or if the part is in this user's stage. Both prove that this user's program has
 /// written the part, but not that it has written the rest of the stub's text.

@@ -13,6 +13,7 @@
 
 #include "restart/base/access_list.hpp"
 #include "restart/base/attributes.hpp"
+#include "restart/base/birth_time.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
@@ -211,6 +212,13 @@ uid_t author_of_note(const File& home, const struct stat& note) {
   return inner->author(note);
 }
 
+/// False if the note's file was made long after the last change of the file's content: the note is a copy then, perhaps of another
+/// user's. mcr makes a note while it writes the file. True if the file system does not record birth times.
+bool is_as_old_as_content(const File& note, const struct stat& file) {
+  constexpr std::uint64_t longest_write_ns = 60'000'000'000;
+  return birth_time_of(note) <= modified_ns(file) + longest_write_ns;
+}
+
 /// Reads the note about the file at `path`; `containers` leads from `directory` to the directory of
 /// containers.
 std::optional<NativeNote> read_note(int directory, const std::string& containers,
@@ -224,6 +232,7 @@ std::optional<NativeNote> read_note(int directory, const std::string& containers
   // Because of a note, an open may give other bytes than the file's. So only notes of the file's
   // owner, or root, count.
   if (!is_believed(author_of_note(*home, *noted), status.st_uid)) return std::nullopt;
+  if (!is_as_old_as_content(*note, status)) return std::nullopt;
   auto stub = read_stub_file(*note);
   if (!stub) return std::nullopt;
   // An unfinished note may be left from a dead writer, and another file may have got the inode

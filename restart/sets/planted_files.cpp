@@ -16,6 +16,7 @@ PlantedFiles::PlantedFiles(const std::string& path, const std::string& written_a
       components_(components),
       here_(before_tail(path, components)),
       is_possible_(before_tail(written_as, components) == here_),
+      kept_directory_(parent_of(written_as) == parent_of(path)),
       owner_(owner) {}
 
 bool PlantedFiles::is_of_another_user(const std::string& path) {
@@ -29,7 +30,11 @@ bool PlantedFiles::is_of_another_user(const std::string& path) {
 }
 
 bool PlantedFiles::may_include(const std::string& path, const std::optional<Stub>& stub) {
-  if (!is_possible_ || (stub && before_tail(stub->path, components_) == here_)) return false;
+  const auto was_written_here = [&] {
+    return kept_directory_ ? parent_of(stub->path) == parent_of(path)
+                           : before_tail(stub->path, components_) == here_;
+  };
+  if (!is_possible_ || (stub && was_written_here())) return false;
   return others_may_add(base_) || others_may_add(parent_of(path));
 }
 

@@ -215,7 +215,10 @@ Error could_hide_stubs(const std::string& directory) {
 
 Replacements::Replacements(const std::vector<StoredSet>& sets) {
   const auto offer = [](const StoredSet*& newest, const StoredSet& set) {
-    if (newest == nullptr || is_older(*newest, set)) newest = &set;
+    const bool is_better =
+        newest == nullptr ||
+        (newest->is_copied == set.is_copied ? is_older(*newest, set) : newest->is_copied);
+    if (is_better) newest = &set;
   };
   for (const StoredSet& set : sets) {
     if (set.wholeness != Wholeness::whole) continue;
@@ -231,6 +234,7 @@ const StoredSet* Replacements::of(const StoredSet& set, bool of_same_pattern) co
     for (const uid_t owner : {set.owner, uid_t{0}}) {
       const auto found = newest.find({name, owner});
       if (found == newest.end() || !is_older(set, *found->second)) continue;
+      if (found->second->is_copied && !set.is_copied) continue;
       if (best == nullptr || is_older(*best, *found->second)) best = found->second;
     }
     return best;

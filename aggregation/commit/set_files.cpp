@@ -68,6 +68,7 @@ struct ContainerFile {
   struct stat status {};  ///< of the very file that was read, with its author as owner
   restart::Maker maker;
   restart::Access access;
+  bool is_copy = false;
 };
 
 void add_parts(StoredSet& set, const ContainerFile& container, const SetShare& share) {
@@ -114,6 +115,7 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   set.prefix = share.is_bundled ? parent_of(container.path) + "/" + name_prefix_of(identity)
                                 : prefix_of(container.path);
   set.is_bundled |= share.is_bundled;
+  set.is_copied &= container.is_copy;
   if (identity.steps_up) set.steps_up = identity.steps_up;
   set.is_of_one_file |= is_of_one_file(identity);
   set.read[container.path] = {container.home.place(), FileIdentity(container.status)};
@@ -137,7 +139,7 @@ class FoundSets {
     if (!held) return damaged(path, restart::unknown_user, held.error());
     const HeldContainers& home = **held;
     const restart::Beside& beside = home.beside();
-    ContainerFile container{path, home, {}, {}, {}};
+    ContainerFile container{path, home, {}, {}, {}, false};
     auto file = home.open_file(path);
     const auto opened = file ? file->status() : Result<struct stat>(file.error());
     if (opened) {
@@ -171,6 +173,7 @@ class FoundSets {
       return damaged(path, voice, shares.error());
     }
     container.access = MCR_TRY((*reader)->access());
+    container.is_copy = (*reader)->is_copy();
     const auto size = static_cast<std::uint64_t>(container.status.st_size);
     for (const SetShare& share : *shares) {
       const SetName name{share.set.launch, share.set.masked_name, share.set.sequence};

@@ -301,7 +301,7 @@ class Decisions {
     std::uint32_t group_size = 0;
     std::uint32_t keep = 0;
     std::set<std::uint32_t> wrote;  ///< ranks that published a part, even if the part is gone
-    std::map<std::uint32_t, std::uint32_t> parts_of;  ///< by rank: how many known parts the set has
+    std::map<std::uint32_t, std::uint32_t> parts_of;  ///< by rank: how many of its parts are known
     std::uint64_t last_publish_ms = 0;
     std::uint64_t last_publish_ns = 0;
     std::uint32_t last_publisher = 0;

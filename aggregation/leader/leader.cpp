@@ -52,9 +52,10 @@ constexpr std::uint64_t gather_ms = 2;
 constexpr std::uint64_t shortest_pause_ns = 4'000'000;
 constexpr std::uint64_t longest_pause_ns = 500'000'000;
 constexpr std::uint64_t notice_ms = 200;
-/// The look at the stage's size takes at most a fiftieth of the time: it looks at each file in the stage.
+/// A look at the stage's size looks at each file there. While the stage is not large, such looks take at most a fiftieth of the
+/// time, unless that would make them rarer than once in two seconds.
 constexpr std::uint64_t size_look_share = 50;
-constexpr std::uint64_t longest_notice_ms = 2'000;
+constexpr std::uint64_t longest_size_look_ms = 2'000;
 constexpr int niceness_behind_others = 10;
 /// The most native files whose writers are remembered.
 constexpr std::size_t most_natives = 4096;
@@ -444,15 +445,18 @@ class Leader {
   /// failed, and how many sets wait for their commit.
   void leave_notice(bool has_found) {
     const std::uint64_t now = restart::monotonic_ms();
-    const bool is_due = noticed_ms_ == 0 || now >= noticed_ms_ + next_notice_ms_;
+    const bool is_due = noticed_ms_ == 0 || now >= noticed_ms_ + notice_ms;
     const bool has_news = has_found || decisions_.behind() != notice_.sets_behind;
     if (!is_due && !has_news) return;
-    if (is_due) {
+    const bool is_size_due =
+        sized_ms_ == 0 || is_stage_large_ || now >= sized_ms_ + size_look_pause_ms_;
+    if (is_due && is_size_due) {
       look_at_stage_size();
-      noticed_ms_ = now;
-      next_notice_ms_ = std::clamp(size_look_share * (restart::monotonic_ms() - now), notice_ms,
-                                   longest_notice_ms);
+      sized_ms_ = now;
+      size_look_pause_ms_ = std::clamp(size_look_share * (restart::monotonic_ms() - now), notice_ms,
+                                       longest_size_look_ms);
     }
+    if (is_due) noticed_ms_ = now;
     notice_.sets_behind = decisions_.behind();
     notice_.commit_failed = commit_failed_;
     (void)directory_.write_notice(notice_).has_value();
@@ -530,7 +534,8 @@ class Leader {
   std::map<std::uint64_t, std::vector<PartId>> drains_;
   std::uint64_t turn_begin_ns_ = 0;  ///< this thread's processor time when the turn began
   std::uint64_t noticed_ms_ = 0;
-  std::uint64_t next_notice_ms_ = notice_ms;
+  std::uint64_t sized_ms_ = 0;
+  std::uint64_t size_look_pause_ms_ = notice_ms;
   std::atomic<bool> looking_ = false;
   std::atomic<bool> is_watching_ = false;  ///< a look at the watched containers is queued or runs
   std::atomic<bool> is_collecting_ = false;

@@ -73,13 +73,14 @@ Result<void> check_stub(const std::string& argument, const NamedByArgument& name
   const std::string path = in_directory(restart::present_path(end.directory), end.name);
   const bool is_closed = is_closed_to_writers(stub, MCR_TRY(stub.status()));
   const restart::Stub text = MCR_TRY(restart::read_stub_file(stub));
-  const NamedContainer* beside = nullptr;  // a container above the stub by chance, or not at all
+  const NamedContainer* beside =
+      nullptr;  // a container in no directory above the stub, or above a moved one
   for (const NamedContainer& named : named_by.containers) {
     const std::string above =
         restart::real_path(restart::parent_of(restart::parent_of(named.path)));
     if (above.empty()) return replaced_meanwhile(named.path);
     const bool is_above = path.starts_with(above == "/" ? above : above + "/");
-    if (is_above && !restart::is_above_by_chance(above, text, path)) continue;
+    if (is_above && !restart::was_moved_below(above, text, path)) continue;
     beside = &named;
     if (is_above) continue;
     if (is_closed && do_renamers_reach(named.path, end)) continue;

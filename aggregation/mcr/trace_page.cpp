@@ -22,7 +22,7 @@ constexpr std::array<const char*, block_state_count> colours{"#4e79a7", "#c9d6e5
                                                              "#f28e2b", "#e5d5c9", "#b07aa1"};
 constexpr std::array<const char*, block_state_count> titles{
     "fetch", "waiting for a thread", "encode", "verify", "waiting for its turn", "write"};
-/// A trace may be another user's, so its page is bounded. What mcr records is far below these limits.
+/// A trace may be another user's, so its page is bounded. mcr records no more blocks than this, and far less of the rest.
 constexpr std::size_t most_blocks = DrainTrace::first_block_count;  // drawn one by one
 constexpr std::size_t most_bins = 4096;
 constexpr std::size_t most_phases = 64;
@@ -290,7 +290,7 @@ Result<Trace> read_trace(const std::string& text) {
     }
     Trace trace = from_json(json);
     if (!is_plausible(trace))
-      return Error{Cause::damaged, "the file is not a trace: its times or counts are too large"};
+      return Error{Cause::damaged, "the trace has times or counts that no drain has"};
     return trace;
   } catch (const nlohmann::json::exception&) {  // the library reports errors by exceptions only
     return Error{Cause::damaged, "the file is not a trace"};

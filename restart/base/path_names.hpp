@@ -32,11 +32,6 @@ inline std::string path_tail(const std::string& path, std::size_t components) {
   return begin == std::string::npos ? path : path.substr(begin + (components == 0 ? 1 : 0));
 }
 
-/// Returns what stands before the last `components` of a path.
-inline std::string before_tail(const std::string& path, std::size_t components) {
-  return path.substr(0, path.size() - path_tail(path, components).size());
-}
-
 /// True if the directory above the last `components` of the path is the file's own, or if the next directory on the way down to the file
 /// has a number in its name, which may be the rank.
 inline bool is_above_ranks(const std::string& path, std::size_t components) {

@@ -29,20 +29,7 @@ bool is_writable_to_own_group_only(const File& directory, const struct stat& sta
 }  // namespace
 
 Result<Replacers> Replacers::in(const File& directory, uid_t owner, Kind kind, FileIdentity top) {
-  return in_or_above({}, directory, owner, kind, top);
-}
-
-Result<Replacers> Replacers::of(const File& file, const File& directory, uid_t owner, Kind kind,
-                                FileIdentity top) {
   Replacers found;
-  const struct stat status = MCR_TRY(file.status());
-  if (!is_believed(status.st_uid, owner)) found.users_.insert(status.st_uid);
-  found.add_writers(file, status, kind, false);
-  return in_or_above(std::move(found), directory, owner, kind, top);
-}
-
-Result<Replacers> Replacers::in_or_above(Replacers found, const File& directory, uid_t owner,
-                                         Kind kind, FileIdentity top) {
   File at = MCR_TRY(File::open(directory.descriptor(), ".", O_PATH | O_DIRECTORY));
   for (std::size_t level = 0; level < most_levels; ++level) {
     const struct stat status = MCR_TRY(at.status());
@@ -51,9 +38,7 @@ Result<Replacers> Replacers::in_or_above(Replacers found, const File& directory,
     if (kind == Kind::certain && !is_top) found.keep_those_who_enter(at, status);
     if (!is_believed(status.st_uid, owner)) found.users_.insert(status.st_uid);
     const bool is_adding_enough = kind == Kind::possible && level == 0;
-    // Without permission to enter, one to write has no effect; but a process may have entered before.
-    if (is_adding_enough || !others_may_only_add(status))
-      found.add_writers(at, status, kind, kind == Kind::certain);
+    if (is_adding_enough || !others_may_only_add(status)) found.add_writers(at, status, kind);
     if (is_top) return found;
     File above = MCR_TRY(File::open(at.descriptor(), "..", O_PATH | O_DIRECTORY));
     if (FileIdentity(MCR_TRY(above.status())) == FileIdentity(status)) return found;  // the root
@@ -63,10 +48,11 @@ Result<Replacers> Replacers::in_or_above(Replacers found, const File& directory,
   return system_error("cannot look at all directories above", directory.name());
 }
 
-void Replacers::add_writers(const File& file, const struct stat& status, Kind kind,
-                            bool must_enter) {
+void Replacers::add_writers(const File& directory, const struct stat& status, Kind kind) {
   if (!others_may_write(status)) return;
-  const Bytes list = access_list_of(file);
+  const Bytes list = access_list_of(directory);
+  // Without permission to enter, one to write has no effect; but a process may have entered before.
+  const bool must_enter = kind == Kind::certain;
   const bool group_writes = has_all(status, S_IWGRP | (must_enter ? S_IXGRP : 0));
   const bool others_write = has_all(status, S_IWOTH | (must_enter ? S_IXOTH : 0));
   // If there is a list, the group bits are its mask, and the list alone says which users may write.
@@ -120,14 +106,6 @@ Result<bool> may_trust(const File& there, const File& here, uid_t owner) {
   const FileIdentity top = MCR_TRY(deepest_above(there, here));
   const auto possible = MCR_TRY(Replacers::in(there, owner, Replacers::Kind::possible, top));
   return possible.are_among(MCR_TRY(Replacers::in(here, owner, Replacers::Kind::certain, top)));
-}
-
-Result<bool> may_trust_file(const File& there, const File& file_there, const File& here,
-                            const File& file_here, uid_t owner) {
-  using Kind = Replacers::Kind;
-  const FileIdentity top = MCR_TRY(deepest_above(there, here));
-  const auto possible = MCR_TRY(Replacers::of(file_there, there, owner, Kind::possible, top));
-  return possible.are_among(MCR_TRY(Replacers::of(file_here, here, owner, Kind::certain, top)));
 }
 
 }  // namespace mcr::restart

@@ -19,18 +19,12 @@ class Replacers {
   enum class Kind : std::uint8_t { certain, possible };
   /// Looks at `directory` and those above it, up to and with the directory `top`. They may have been opened by O_PATH.
   static Result<Replacers> in(const File& directory, uid_t owner, Kind kind, FileIdentity top);
-  /// The same, and the users who may write to `file` in the directory, which may have been opened by O_PATH.
-  static Result<Replacers> of(const File& file, const File& directory, uid_t owner, Kind kind,
-                              FileIdentity top);
 
   /// True if each of these users is one of `others`.
   [[nodiscard]] bool are_among(const Replacers& others) const;
 
  private:
-  static Result<Replacers> in_or_above(Replacers found, const File& directory, uid_t owner,
-                                       Kind kind, FileIdentity top);
-  /// `must_enter`: permission to write has no effect without permission to enter.
-  void add_writers(const File& file, const struct stat& status, Kind kind, bool must_enter);
+  void add_writers(const File& directory, const struct stat& status, Kind kind);
   void keep_those_who_enter(const File& directory, const struct stat& status);
 
   std::set<uid_t> users_;
@@ -50,8 +44,5 @@ Result<bool> others_may_rename(const File& directory, uid_t owner);
 /// True if each user who perhaps may put files into `there` could certainly replace the owner's files in `here`, too. What
 /// users may do in a directory above both makes no difference.
 Result<bool> may_trust(const File& there, const File& here, uid_t owner);
-/// The same for a file in each directory: each user who perhaps may exchange the one or write to it could certainly do so with the other.
-Result<bool> may_trust_file(const File& there, const File& file_there, const File& here,
-                            const File& file_here, uid_t owner);
 
 }  // namespace mcr::restart

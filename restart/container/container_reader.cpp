@@ -11,6 +11,7 @@
 #include "codecs/base/checksum.hpp"
 #include "codecs/fpzip/fpzip_trust.hpp"
 #include "codecs/frames/frame.hpp"
+#include "restart/base/birth_time.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/frame_decoding.hpp"
@@ -75,21 +76,30 @@ Result<Bytes> read_table(const File& file, std::uint64_t offset, const TablePlac
 }
 
 /// How far the clock of a writer's node may be ahead of the file system's.
-constexpr std::uint64_t most_ahead_ns = 86'400 * std::uint64_t{1'000'000'000};
+constexpr std::uint64_t longest_clock_lead_ns = 86'400 * std::uint64_t{1'000'000'000};
 /// The beginning of 2025, when there were no containers yet. Some file systems give all files a fixed time of change
 /// (FUSE, images), which says nothing about a container.
 constexpr time_t first_container_s = 1'735'689'600;
 
-/// Limits the times that order the container's sets to a day after the file's last change. A copied container may tell any
-/// time, and a later launch must be able to exceed it. The file system sets the time of change, and no user can set it into
-/// the future. Containers that are written later have later limits, so launches stay in their order even if a node's clock
-/// is years ahead.
+/// If a time that orders the container's sets is more than a day ahead of this node's clock, limits it to a day after the file's
+/// last change. A copied container may tell any time, and a later launch must be able to exceed it. Containers that are written
+/// later have later limits, so launches stay in their order even if a node's clock is years ahead, as long as nobody copies their
+/// containers or changes their modes.
 void limit_times(SetIdentity& set, const struct stat& status) {
   if (status.st_ctim.tv_sec < first_container_s) return;
-  const std::uint64_t latest = changed_ns(status) + most_ahead_ns;
+  const std::uint64_t latest = changed_ns(status) + longest_clock_lead_ns;
+  const std::uint64_t farthest = clock_ns(CLOCK_REALTIME) + longest_clock_lead_ns;
   for (std::size_t i = 0; i < set.bundled.size(); ++i)
-    if (set_of_part(set, i).order() > latest) set.bundled[i].order_ns = latest;
-  if (set.order() > latest) set.order_ns = latest;
+    if (set_of_part(set, i).order() > farthest) set.bundled[i].order_ns = latest;
+  if (set.order() > farthest) set.order_ns = latest;
+}
+
+/// As ContainerReader::is_copy(). A writer notes the time after it has made the file, and before it has closed it.
+bool was_written_elsewhere(const File& file, const struct stat& status, std::uint64_t created_ns) {
+  constexpr std::uint64_t slack_ns = 60'000'000'000;  // between the clocks of node and file system
+  const std::uint64_t born_ns = birth_time_of(file);
+  return born_ns != 0 &&
+         (created_ns + slack_ns < born_ns || changed_ns(status) + slack_ns < created_ns);
 }
 
 class OwnerJudge final : public codecs::Judge {
@@ -147,6 +157,7 @@ class FileContainerReader final : public ContainerReader {
       return Error{Cause::damaged, "the index's directory does not match its checksum"};
     }
     directory_ = MCR_TRY(read_index_directory(directory, user_block_.index_bytes));
+    is_copy_ = was_written_elsewhere(file_, status, directory_.set.created_ns);
     limit_times(directory_.set, status);
     return {};
   }
@@ -164,6 +175,7 @@ class FileContainerReader final : public ContainerReader {
   Result<Access> access() const override { return access_of(file_); }
   const UserBlock& user_block() const override { return user_block_; }
   const SetIdentity& set() const override { return directory_.set; }
+  bool is_copy() const override { return is_copy_; }
   const IndexDirectory& directory() const override { return directory_; }
 
   Result<const std::vector<PartRecord>*> parts() override {
@@ -303,6 +315,7 @@ class FileContainerReader final : public ContainerReader {
   std::uint64_t file_bytes_;
   UserBlock user_block_;
   IndexDirectory directory_;
+  bool is_copy_ = false;
   std::optional<std::vector<PartRecord>> parts_;
   std::optional<std::vector<DatasetEntry>> datasets_;
   LastPage last_frames_;

@@ -38,9 +38,14 @@ class ContainerReader {
   /// Returns who may read the open file.
   [[nodiscard]] virtual Result<Access> access() const = 0;
   [[nodiscard]] virtual const UserBlock& user_block() const = 0;
-  /// The time that orders a set (SetIdentity::order()) is at most a day after the file's last change.
+  /// A time that orders a set (SetIdentity::order()), and is more than a day ahead of this node's clock, is limited to a day after
+  /// the file's last change.
   [[nodiscard]] virtual const SetIdentity& set() const = 0;
   [[nodiscard]] virtual const IndexDirectory& directory() const = 0;
+  /// True if the file was certainly not written where it lies: its birth time and its last change do not fit the time at which its
+  /// writer finished it, by more than a minute. The user may have copied it from another user. False if the file system
+  /// records no birth times.
+  [[nodiscard]] virtual bool is_copy() const = 0;
   /// The part table, read at the first call.
   virtual Result<const std::vector<PartRecord>*> parts() = 0;
   /// Returns all datasets with their names, read at the first call. For tools: the cost grows with

@@ -166,12 +166,4 @@ std::string MixText::of_two_sets(const Choice& choice) const {
          "set as plain files";
 }
 
-std::string MixText::of_exchanged_file(const Choice& choice) const {
-  return here_.tail + " of rank " + std::to_string(stub_.rank) + " is of another set than " +
-         of_newest(choice) +
-         ", which is whole and which the other ranks' names show. Users may change that file or "
-         "its "
-         "directory who may not do so with the other ranks' files, so all ranks open that set";
-}
-
 }  // namespace mcr::restart

@@ -30,8 +30,6 @@ class MixText {
   [[nodiscard]] std::string of_warning(const Choice& choice) const;
   /// The newest set is whole, but files of another one are at some of the ranks' names.
   [[nodiscard]] std::string of_two_sets(const Choice& choice) const;
-  /// The newest set is whole, but the opened file is of another one, and other users may have put it there.
-  [[nodiscard]] std::string of_exchanged_file(const Choice& choice) const;
 
  private:
   [[nodiscard]] const Generation* generation(const GenerationName& name) const;

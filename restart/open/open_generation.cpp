@@ -21,7 +21,6 @@
 #include "restart/open/mix_text.hpp"
 #include "restart/open/next_rank.hpp"
 #include "restart/open/open_part.hpp"
-#include "restart/open/renamed_stubs.hpp"
 #include "restart/open/stub_proof.hpp"
 #include "restart/sets/decision.hpp"
 #include "restart/sets/file_of_rank.hpp"
@@ -95,8 +94,8 @@ class View {
       MCR_TRY(look_at_next_rank());
       if (is_launch() && generations_.front().containers > cheap_containers)
         (void)decide(Decision{}).has_value();
-      const auto agreed = MCR_TRY(look_for_another_set());
-      return agreed ? act_on(*agreed) : exactly();
+      MCR_TRY(look_for_another_set());
+      return exactly();
     }
     const Choice choice = MCR_TRY(choose());
     // Parts that still drain here may make another set whole. If this open chose a set now, a later
@@ -370,7 +369,7 @@ class View {
       generations_ = stored_generations(here_.place, here_.components, false, look);
     present_ = present_names({path_, number_, stub_.path, here_.place.owner}, here_.masked_name,
                              stub_.rank_count, where_notes_are_found(), look);
-    here_.renamed = here_.renamed || another_was_renamed(stub_, here_, present_, opener_.launch);
+    here_.renamed = here_.renamed || another_was_renamed();
     if (here_.renamed) add_generations_of_stubs(look);
     name_generations(present_, generations_);
     find_native_members(generations_, present_, here_.place.directory, here_.base);
@@ -403,12 +402,29 @@ class View {
     return choose_generation(std::move(question));
   }
 
+  /// True if a file of another rank has not the name under which it was written, or was written below another
+  /// directory than the opened file. All ranks then choose by the rule for renamed files.
+  [[nodiscard]] bool another_was_renamed() const {
+    const auto base_of = [&](const std::string& path) {
+      return path.substr(0, path.size() - path_tail(path, here_.components).size());
+    };
+    return std::any_of(present_.stubs.begin(), present_.stubs.end(), [&](const auto& entry) {
+      const auto& [number, stub] = entry;
+      if (stub.launch == opener_.launch || present_.linked.contains(number) ||
+          present_.at.at(number).may_be_planted)
+        return false;
+      return path_tail(stub.path, here_.named_components) !=
+                 path_tail(present_.paths.at(number), here_.named_components) ||
+             base_of(stub.path) != base_of(stub_.path);
+    });
+  }
+
   /// Adds the generations of the present stubs. Renamed files may come from sets of several names
   /// and directories, so the containers of each generation are looked for where its own stub says.
   void add_generations_of_stubs(Look& look) {
     for (const auto& [number, stub] : present_.stubs) {
       if (look.is_over()) return;
-      if (is_known(stub, generations_) || present_.at.at(number).is_weaker) continue;
+      if (is_known(stub, generations_)) continue;
       const std::string& path = present_.paths[number];
       std::vector<Generation> found;
       for (const ContainerPlace& place : container_places(stub, path, opener_.allow)) {
@@ -449,15 +465,6 @@ class View {
     return newest != generations_.end() && is_plainly_whole(*newest);
   }
 
-  /// True if the opened file is of an older set than the others, and users may have put it there who could not do so at the other
-  /// ranks' names.
-  [[nodiscard]] bool is_exchanged(const Choice& choice) const {
-    const auto here = present_.at.find(number_);
-    return here != present_.at.end() && here->second.is_weaker &&
-           here->second.kind == AtName::Kind::stub && here->second.generation != choice.given &&
-           (choice.kind == Choice::Kind::as_it_is || choice.kind == Choice::Kind::previous);
-  }
-
   Result<OpenedPart> act_on(const Choice& choice) {
     if (obeyed_) return obey(*obeyed_);
     if (is_alone()) return exactly();
@@ -470,11 +477,8 @@ class View {
       return is_whole ? obey(Decision{false, choice.given, choice.newest}) : exactly();
     }
     if (choice.kind == Choice::Kind::as_it_is) {
-      const bool is_of_another_set = is_exchanged(choice);
-      if (is_of_another_set)
-        MCR_TRY(warn_or_refuse("exchanged ", text().of_exchanged_file(choice)));
       // While this rank writes its native file, the set does not look whole to the other ranks.
-      if (!is_unsettled_ && !is_of_another_set && !opener_.writes_native) {
+      if (!is_unsettled_ && !opener_.writes_native) {
         MCR_TRY(look_at_next_rank());
         return exactly();
       }
@@ -540,22 +544,18 @@ class View {
 
   /// Warns, or fails with mix=refuse, if the names show another whole set, too, although the set of the opened file is whole.
   /// The file is opened all the same, for two reasons. The set's other ranks look only at their next ranks, so the ranks
-  /// cannot agree on another set. And a neighbour may be able to write the next rank's file, but not this one. If it is the other way
-  /// round (is_exchanged()), returns what the other ranks choose.
-  Result<std::optional<Choice>> look_for_another_set() {
+  /// cannot agree on another set. And a neighbour may be able to write the next rank's file, but not this one.
+  Result<void> look_for_another_set() {
     if (!shows_another_set(opened_file(), here_.masked_name, here_.place.owner,
                            generations_.front(), opener_.launch))
-      return std::optional<Choice>();
+      return {};
     const GenerationName own = generations_.front().name;
     const auto choice = look();
-    if (!choice || living_.contains(choice->newest.launch)) return std::optional<Choice>();
-    if (is_exchanged(*choice)) return std::optional(*choice);
+    if (!choice || living_.contains(choice->newest.launch)) return {};
     const bool is_certain =
         choice->kind == Choice::Kind::previous || choice->kind == Choice::Kind::no_whole;
-    if (!is_certain || (choice->newest != own && !others_open_the_newest(*choice)))
-      return std::optional<Choice>();
-    MCR_TRY(warn_or_refuse("mix ", text().of_two_sets(*choice)));
-    return std::optional<Choice>();
+    if (!is_certain || (choice->newest != own && !others_open_the_newest(*choice))) return {};
+    return warn_or_refuse("mix ", text().of_two_sets(*choice));
   }
 
   /// True if a file of the opened set was written again after its commit, or if that is not known. Its first writing is then lost,
@@ -668,8 +668,7 @@ class View {
     other.launch_directory.clear();
     std::string from = path_;
     for (const auto& [number, stub] : present_.stubs) {
-      const AtName& there = present_.at.at(number);
-      if (there.generation != given.name || there.may_be_planted || there.is_weaker) continue;
+      if (present_.at.at(number).generation != given.name) continue;
       other = stub;  // for its container places and its stage
       other.part = member.part;
       if (here_.renamed) {

@@ -45,9 +45,14 @@ class Search {
     was_refused_ = false;
     // Try likely names first, so that a directory of 100,000 containers is not listed for each
     // open.
+    std::unique_ptr<PartSource> copied;  // if there is no other container
     for (const std::string& name : likely_names(place)) {
       auto source = in_container(*directory, place, name);
-      if (source && *source != nullptr) return source;
+      if (source && *source != nullptr) {
+        if (!is_in_copy_) return source;
+        copied = *std::move(source);
+        break;
+      }
       if (!source && source.error().system_error == ENOENT) {
         if (parse_bundle_name(name)) break;
         continue;
@@ -64,7 +69,8 @@ class Search {
     // Containers whose ranks include ours come first, because a set of many nodes has many
     // containers.
     std::vector<std::string> likely;
-    std::vector<std::string> others;
+    std::vector<std::string>
+        others;  // not if a copy was found: a set of many nodes has many containers
     for (const std::string& name : *bundles) {
       if (is_one_rank() && parse_bundle_name(name)) others.push_back(name);
     }
@@ -74,16 +80,22 @@ class Search {
       const bool includes = parsed->first_rank <= stub_.rank && stub_.rank <= parsed->last_rank;
       (includes ? likely : others).push_back(name);
     }
+    const std::size_t likely_count = likely.size();
     likely.insert(likely.end(), others.begin(), others.end());
-    for (const std::string& name : likely) {
+    for (std::size_t i = 0; i < likely.size() && (copied == nullptr || i < likely_count); ++i) {
+      const std::string& name = likely[i];
       if (look_.is_over()) {
         keep(*look_.problem());
         return std::unique_ptr<PartSource>();
       }
       auto source = in_container(*directory, place, name);
-      if (source && *source != nullptr) return source;
+      if (source && *source != nullptr) {
+        if (!is_in_copy_) return source;
+        if (copied == nullptr) copied = *std::move(source);
+      }
       if (!source) keep(source.error());
     }
+    if (copied != nullptr) return copied;
     if (!was_refused_) searched_.emplace(FileIdentity(status), place.prefix);
     return std::unique_ptr<PartSource>();
   }
@@ -171,6 +183,7 @@ class Search {
                 " lies where other users can put files, and they cannot put any beside the "
                 "stub, so the container is not trusted; if you trust these users, set "
                 "allow= to its directory, or write the files out with `mcr unpack`"};
+      is_in_copy_ = container->is_copy();
       if (place.is_allowed) container->trust_owner();
       if (origin_ != nullptr)
         *origin_ = MCR_TRY(stored_origin(*container, i, directory.descriptor()));
@@ -199,6 +212,8 @@ class Search {
   // many places, and links and second names may lead from all of them to the same few files.
   std::set<std::pair<FileIdentity, std::string>> searched_;
   std::set<FileIdentity> without_part_;
+  /// The part that in_container() found last is in a copy, which may be another user's (ContainerReader::is_copy()).
+  bool is_in_copy_ = false;
   /// A container in this place was not believed; in another place it may be.
   bool was_refused_ = false;
   std::optional<Error> problem_;

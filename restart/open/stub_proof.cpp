@@ -12,7 +12,7 @@
 
 namespace mcr::restart {
 
-bool is_above_by_chance(const std::string& above, const Stub& stub, const std::string& path) {
+bool was_moved_below(const std::string& above, const Stub& stub, const std::string& path) {
   if (!stub.container_directory.starts_with("../")) return false;
   const std::string below = path.substr(above == "/" ? 1 : above.size() + 1);
   const auto components =
@@ -25,7 +25,7 @@ bool lies_beside(const std::string& containers, const Stub& stub, const std::str
                  const std::string& own) {
   const std::string directory = parent_of(without_dots(containers));
   if (directory == "/" || path.starts_with(directory + "/"))
-    return is_above_by_chance(directory, stub, path);
+    return was_moved_below(directory, stub, path);
   return without_dots(containers) != without_dots(own);
 }
 

@@ -13,12 +13,13 @@
 
 namespace mcr::restart {
 
-/// True if `above`, a directory above the stub's path that has containers of several runs in it (container_dir=../NAME), is above that path
-/// only because the stub lies in another directory than that in which its text says that it was written.
-bool is_above_by_chance(const std::string& above, const Stub& stub, const std::string& path);
+/// True if the stub was moved or copied to another directory below `above`: its text names other directories there. Only with
+/// container_dir=../NAME, where the containers of several runs lie in `above`.
+bool was_moved_below(const std::string& above, const Stub& stub, const std::string& path);
 
-/// True if the directory `containers` lies in no directory above the stub's path (other than by chance), and is not `own`, the directory
-/// to which the program's own container_dir= leads for the files of all ranks: the user's setting names that one.
+/// True if the directory `containers` lies in no directory above the stub's path, and is not `own`, the directory
+/// to which the program's own container_dir= leads for the files of all ranks: the user's setting names that one. True also for a stub that
+/// was_moved_below() the directory above.
 bool lies_beside(const std::string& containers, const Stub& stub, const std::string& path,
                  const std::string& own);
 

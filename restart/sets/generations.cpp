@@ -67,7 +67,7 @@ void put_in_order(std::vector<Generation>& generations) {
 const Generation* newest_shown(const Question& question) {
   const Generation* newest = find(question.generations, question.own);
   for (const auto& [number, there] : question.present) {
-    if (there.kind != AtName::Kind::stub || there.may_be_planted || there.is_weaker) continue;
+    if (there.kind != AtName::Kind::stub || there.may_be_planted) continue;
     const Generation* const shown = find(question.generations, there.generation);
     if (shown != nullptr && (newest == nullptr || is_older(*newest, *shown))) newest = shown;
   }
@@ -113,7 +113,6 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
   for (const auto& [rank, there] : question.present) {
     if (rank < account.rank_count) known.push_back(static_cast<std::uint32_t>(rank));
   }
-  const bool is_accounted = wholeness(account) == Wholeness::whole;
   Evidence evidence;
   evidence.missing = account.rank_count;
   for (const std::uint32_t rank : in_order(std::move(known), account.rank_count)) {
@@ -126,9 +125,7 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
     // A native file may still belong to this set: it was spilled, or amended without mcr.
     const bool is_bare = there.kind == AtName::Kind::native_file && wrote;
     const bool is_older_file = is_bare && is_older_than(there, newest);
-    // Of a set of which all files are known, a file that others may have exchanged is no evidence.
-    const bool counts_as_member =
-        (is_bare && !is_older_file) || (is_accounted && there.is_weaker && wrote);
+    const bool counts_as_member = is_bare && !is_older_file;
     if ((shows_it && there.available) || passed || counts_as_member) {
       --evidence.missing;
       continue;
@@ -174,7 +171,6 @@ Evidence evidence_in_files(const Question& question, const Generation& newest,
   evidence.is_certain = ranks_failed > 0;
   for (const auto& [number, there] : question.present) {
     const bool is_stub = there.kind == AtName::Kind::stub;
-    if (is_accounted && there.is_weaker) continue;  // as in evidence_against()
     if (is_stub && there.generation == newest.name) {
       evidence.missing += there.available ? 0 : 1;
       evidence.is_incomplete |= !there.available;
@@ -236,8 +232,7 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
     // The earlier generation used these names only if at least one of its stubs still does.
     const bool shown =
         std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
-          return entry.second.kind == AtName::Kind::stub && !entry.second.is_weaker &&
-                 entry.second.generation == earlier.name;
+          return entry.second.kind == AtName::Kind::stub && entry.second.generation == earlier.name;
         });
     return shown && earlier.account.rank_count == newest.account.rank_count &&
            earlier.account.is_of_one_file == newest.account.is_of_one_file;
@@ -253,7 +248,7 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
 bool was_taken_back(const Question& question, const Generation& generation) {
   if (question.renamed) return false;  // a stub of an older generation may only lack its rename
   const auto is_older_stub = [&](const AtName& there) {
-    if (there.kind != AtName::Kind::stub || there.may_be_planted || there.is_weaker) return false;
+    if (there.kind != AtName::Kind::stub || there.may_be_planted) return false;
     const Generation* const shown = find(question.generations, there.generation);
     return shown != nullptr && is_older(*shown, generation);
   };
@@ -334,7 +329,7 @@ Choice choose_now(const Question& question, Evidence& evidence) {
     const auto here = question.present.find(question.number);
     const bool shows_it = here != question.present.end() &&
                           here->second.kind == AtName::Kind::stub &&
-                          (here->second.generation == newest->name || here->second.is_weaker);
+                          here->second.generation == newest->name;
     if (shows_it) choice.given = newest->name;
     if (newest->account.drifted) choice.kind = Choice::Kind::unknown;
     return choice;

@@ -143,8 +143,6 @@ struct AtName {
   /// A neighbour may have moved this file there: others may add files to the directory, and this file was not written
   /// there as far as is known, but the opened one was.
   bool may_be_planted = false;
-  /// Some user may exchange or change this file who could not do so with another rank's (weaker_files()).
-  bool is_weaker = false;
 };
 
 /// What a look into this node's stages shows about parts that no container holds.

@@ -21,7 +21,6 @@
 #include "restart/sets/planted_files.hpp"
 #include "restart/sets/ranks_to_probe.hpp"
 #include "restart/sets/stored_sets.hpp"
-#include "restart/sets/weaker_files.hpp"
 #include "restart/stage/stage.hpp"
 
 namespace mcr::restart {
@@ -31,10 +30,9 @@ namespace {
 std::optional<Stub> read_stub_at(const std::string& path,
                                  const std::optional<std::string>& container_dir,
                                  const std::string& base, uid_t owner, AtName& there,
-                                 bool& is_native, struct stat& status, Look& look) {
+                                 bool& is_native, Look& look) {
   using Kind = FileAt::Kind;
   FileAt found = file_of_rank(path, base, owner);
-  status = found.status;
   if (found.kind == Kind::nothing || found.kind == Kind::other) return std::nullopt;
   if (found.kind == Kind::closed) {
     look.note(found.error);
@@ -140,21 +138,7 @@ struct Found {
   std::optional<Stub> stub;  ///< for a native file: the stub in its note
   bool is_native = false;
   std::optional<std::string> linked;  ///< PresentNames::linked
-  std::string path;
-  struct stat status {};
 };
-
-void mark_weaker_files(std::map<FileNumber, Found>& found, const std::string& base, uid_t owner) {
-  std::vector<RankFile> files;
-  for (const auto& [number, it] : found) {
-    if (it.there.kind != AtName::Kind::unreadable) files.push_back({number, it.path, it.status});
-  }
-  for (const FileNumber number : weaker_files(files, base, owner)) {
-    AtName& there = found.at(number).there;
-    there.is_weaker = true;
-    there.may_be_planted |= there.kind == AtName::Kind::native_file;
-  }
-}
 
 }  // namespace
 
@@ -175,16 +159,15 @@ PresentNames present_names(const OpenedStub& opened, const std::string& masked_n
                                rank_count, look);
   PlantedFiles planted(opened.path, opened.written_as, opened.owner, base, components);
   RealPaths real_paths;
-  std::map<FileNumber, Found> all;
   for (const auto& [other, paths] : files) {
     if (look.is_over()) break;
-    std::optional<Found> found;
+    std::optional<std::string> at;
+    Found found;
     for (const std::string& path : paths) {
       if (planted.is_of_another_user(path)) continue;
       Found next;
-      next.path = path;
-      next.stub = read_stub_at(path, container_dir, base, opened.owner, next.there, next.is_native,
-                               next.status, look);
+      next.stub =
+          read_stub_at(path, container_dir, base, opened.owner, next.there, next.is_native, look);
       // A stub of another rank under this rank's name says nothing about the set.
       if (next.stub && !by_part && next.stub->rank != other) continue;
       if (next.there.kind == AtName::Kind::nothing) continue;
@@ -193,25 +176,21 @@ PresentNames present_names(const OpenedStub& opened, const std::string& masked_n
         next.linked = written_through_link(*next.stub, path, real_paths);
       }
       next.there.may_be_planted = planted.may_include(path, next.stub);
-      const bool is_better = !found || (found->there.may_be_planted && !next.there.may_be_planted);
+      const bool is_better = !at || (found.there.may_be_planted && !next.there.may_be_planted);
       if (!is_better) continue;
       found = std::move(next);
-      if (!found->there.may_be_planted) break;
+      at = path;
+      if (!found.there.may_be_planted) break;
     }
-    if (found) all.emplace(other, *std::move(found));
-  }
-  mark_weaker_files(all, base, opened.owner);
-  for (auto& [other, found] : all) {
+    if (!at) continue;
     // The file's own rank has none, as far as this user's programs wrote.
     if (found.stub && found.there.may_be_planted && !by_part) continue;
     present.at[other] = found.there;
-    present.paths[other] = found.path;
+    present.paths[other] = *at;
     if (!found.stub) continue;
     if (found.is_native) present.natives.insert(other);
     if (found.linked) present.linked[other] = *std::move(found.linked);
-    const auto& candidates = found.stub->masked_names;
-    for (const std::string& candidate :
-         found.there.is_weaker ? std::vector<std::string>() : candidates)
+    for (const std::string& candidate : found.stub->masked_names)
       ++present.candidates[{found.stub->launch, found.stub->sequence, candidate}];
     present.stubs[other] = *std::move(found.stub);
   }

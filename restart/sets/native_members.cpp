@@ -212,8 +212,8 @@ uid_t author_of_note(const File& home, const struct stat& note) {
   return inner->author(note);
 }
 
-/// False if the note's file was made long after the last change of the file's content: the note is a copy then, perhaps of another
-/// user's. mcr makes a note while it writes the file. True if the file system does not record birth times.
+/// False if the note was made more than a minute after the last change of the native file's content. Then the note is a copy, perhaps
+/// of another user's: mcr makes it while it writes the native file. True if the file system does not record birth times.
 bool is_as_old_as_content(const File& note, const struct stat& file) {
   constexpr std::uint64_t longest_write_ns = 60'000'000'000;
   return birth_time_of(note) <= modified_ns(file) + longest_write_ns;

@@ -9,14 +9,20 @@
 #include "restart/base/trust.hpp"
 
 namespace mcr::restart {
+namespace {
+
+std::string above_tail(const std::string& path, std::size_t components) {
+  return path.substr(0, path.size() - path_tail(path, components).size());
+}
+
+}  // namespace
 
 PlantedFiles::PlantedFiles(const std::string& path, const std::string& written_as, uid_t owner,
                            const std::string& base, std::size_t components)
     : base_(base),
       components_(components),
-      here_(before_tail(path, components)),
-      is_possible_(before_tail(written_as, components) == here_),
-      kept_directory_(parent_of(written_as) == parent_of(path)),
+      here_(above_tail(path, components)),
+      is_possible_(above_tail(written_as, components) == here_),
       owner_(owner) {}
 
 bool PlantedFiles::is_of_another_user(const std::string& path) {
@@ -30,11 +36,7 @@ bool PlantedFiles::is_of_another_user(const std::string& path) {
 }
 
 bool PlantedFiles::may_include(const std::string& path, const std::optional<Stub>& stub) {
-  const auto was_written_here = [&] {
-    return kept_directory_ ? parent_of(stub->path) == parent_of(path)
-                           : before_tail(stub->path, components_) == here_;
-  };
-  if (!is_possible_ || (stub && was_written_here())) return false;
+  if (!is_possible_ || (stub && above_tail(stub->path, components_) == here_)) return false;
   return others_may_add(base_) || others_may_add(parent_of(path));
 }
 

@@ -23,8 +23,8 @@ class PlantedFiles {
   /// True if the file lies in `base`, and belongs to a user who is not believed there. Such files do not count. They are not
   /// opened, because there may be many.
   bool is_of_another_user(const std::string& path);
-  /// True if the file was not written below `base`, but the opened one was; or not in its directory, although the opened one was written
-  /// in its own. Of a native file without a note (no stub) nobody knows where it was written.
+  /// True if the file was not written below `base`, but the opened one was. Of a native file without a note (no stub)
+  /// nobody knows where it was written.
   bool may_include(const std::string& path, const std::optional<Stub>& stub);
 
  private:
@@ -34,7 +34,6 @@ class PlantedFiles {
   std::size_t components_;
   std::string here_;
   bool is_possible_;
-  bool kept_directory_;  ///< the opened file was written in its directory
   uid_t owner_;
   std::map<std::string, bool> may_add_;  ///< by directory
   std::map<uid_t, bool> believed_;       ///< about files in `base`

@@ -11,8 +11,10 @@
 #include <iterator>
 
 #include "restart/base/name_text.hpp"
+#include "restart/base/own_way.hpp"
 #include "restart/base/replacers.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/stage/leader_files.hpp"
 
 namespace mcr::restart::stage_files {
@@ -113,9 +115,29 @@ Result<void> check_private(const File& directory, const std::string& name) {
   return {};
 }
 
+namespace {
+
+/// True if other users may exchange a symbolic link on the way to the stage, so that later processes would find another directory.
+Result<bool> others_may_lead_away(const std::string& name) {
+  const std::string from = name.starts_with('/') ? "/" : ".";
+  const File start = MCR_TRY(File::open(AT_FDCWD, from, O_PATH | O_DIRECTORY));
+  const std::string below = from == "/" ? name.substr(1) : name;
+  if (open_beneath(start.descriptor(), below, O_PATH | O_DIRECTORY)) return false;  // no link
+  const auto way = follow_trusted_links(start, name);
+  if (!way && way.error().system_error == ELOOP) return true;
+  if (!way) return way.error();
+  for (const File& directory : way->links) {
+    if (MCR_TRY(others_may_rename(directory, ::geteuid()))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Result<void> check_stage(const File& directory, const std::string& name) {
   MCR_TRY(check_private(directory, name));
-  const auto found = others_may_rename(directory, ::geteuid());
+  auto found = others_may_rename(directory, ::geteuid());
+  if (found && !*found) found = others_may_lead_away(name);
   if (!found)
     return Error{Cause::usage, "it is not known who may rename the stage " + name + " (" +
                                    found.error().message +
@@ -123,7 +145,8 @@ Result<void> check_stage(const File& directory, const std::string& name) {
   if (!*found) return {};
   return Error{Cause::usage,
                "other users may rename the stage " + name +
-                   ", or a directory above it, and put another in its place; name a directory with "
+                   ", a directory above it or a link on the way, and put another in its place; "
+                   "name a directory with "
                    "stage=DIRECTORY above which only you and root may write, or one in a sticky "
                    "directory such as /dev/shm"};
 }

@@ -234,17 +234,35 @@ def storages(place):
                              bars("Until all is durable, from the programs' start", "s", rows(durable), ways)]}
 
 
+def busy_seconds():
+    """CPU time of all processors since the machine was started."""
+    with open("/proc/stat", encoding="ascii") as file:
+        ticks = [int(word) for word in file.readline().split()[1:]]
+    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")  # but idle and waiting for a disk
+
+
 def until_durable(place):
     """Time until all is durable, by the size of a rank's file."""
     group = "Until durable, by size: 4 ranks, storage of 100 MB/s a stream and 200 MB/s for all"
     figures = []
     for mib in (4,) if place.quick else (16, 64, 256):
-        durable = {"native": [], "mcr": [], "zstd": []}
+        ways = ("native", "mcr", "mcr fast", "zstd")
+        durable, busy = {way: [] for way in ways}, {way: [] for way in ways}
         for turn in range(1 if place.quick else 3):
-            for way in durable:
+            for way in ways:
+                before = busy_seconds()
                 durable[way].append(job(place, way, ranks=4, elements=mib * MIB // 64, rate=100e6)[0])
-        figures += [durable_figure(group, f"{mib} MiB a rank", durable),
-                    Figure(group, f"{mib} MiB a rank: until durable, mcr ÷ zstd 1 as a filter", [m / z for m, z in zip(durable["mcr"], durable["zstd"])])]
+                busy[way].append(busy_seconds() - before)
+        size = f"{mib} MiB a rank"
+
+        def ratios(of, way, other):
+            return [a / max(b, 0.01) for a, b in zip(of[way], of[other])]
+
+        figures += [durable_figure(group, size, durable),
+                    Figure(group, f"{size}: until durable, mcr ÷ zstd 1 as a filter", ratios(durable, "mcr", "zstd")),
+                    Figure(group, f"{size}: until durable, mcr with profile=fast ÷ native", ratios(durable, "mcr fast", "native")),
+                    Figure(group, f"{size}: until durable, mcr with profile=fast ÷ zstd 1 as a filter", ratios(durable, "mcr fast", "zstd")),
+                    Figure(group, f"{size}: CPU time of the machine, mcr ÷ zstd 1 as a filter", ratios(busy, "mcr", "zstd"))]
     return figures, {}
 
 
@@ -459,7 +477,7 @@ def many_files(place):
     env = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")}
     figures, listed = [], []
     for kind, on_disk in (("memory", False), ("disk", True)):
-        wall, read = {"native": [], "mcr": []}, {"native": [], "mcr": []}
+        wall, read, written = {"native": [], "mcr": []}, {"native": [], "mcr": []}, {"native": [], "mcr": []}
         for turn in range(1 if place.quick else 3):
             for way in wall:
                 directory = place.directory("files", on_disk)
@@ -469,10 +487,17 @@ def many_files(place):
                 begin = time.monotonic()
                 run([program, "read", directory, count, 4096], env=env | captured(place, "") if way == "mcr" else {})
                 read[way].append(time.monotonic() - begin)
+                directory = place.directory("files", on_disk)
+                begin = time.monotonic()
+                run([program, "write", directory, count, 4096], env=env | captured(place, "exit=leave") if way == "mcr" else {})
+                written[way].append(time.monotonic() - begin)
+                while way == "mcr" and any((place.memory / "stage").iterdir()):  # the leader goes on
+                    time.sleep(0.01)
         begin = time.monotonic()
         run([place.mcr, "verify", directory])
         listed.append(Figure(group, f"{kind}: mcr verify of {count} files", time.monotonic() - begin, unit="s"))
-        for what, seconds, asked in (("until all is durable", wall, ("<=", 2.0)), ("opened and read again", read, None)):
+        for what, seconds, asked in (("the program writes and ends (exit=leave)", written, ("<=", 1.5)), ("until all is durable", wall, ("<=", 2.0)),
+                                     ("opened and read again", read, None)):
             figures.append(Figure(group, f"{kind}: {what}, mcr ÷ native", [m / n for m, n in zip(seconds["mcr"], seconds["native"])], asked,
                                   note=", ".join(f"{way} {quantile(values, 0.5):.2f} s" for way, values in seconds.items())))
     return figures + listed, {}

@@ -45,7 +45,7 @@ class Search {
     was_refused_ = false;
     // Try likely names first, so that a directory of 100,000 containers is not listed for each
     // open.
-    std::unique_ptr<PartSource> copied;  // if there is no other container
+    std::unique_ptr<PartSource> copied;  // is used if no other container has the part
     for (const std::string& name : likely_names(place)) {
       auto source = in_container(*directory, place, name);
       if (source && *source != nullptr) {
@@ -64,13 +64,12 @@ class Search {
     const auto bundles = look_.containers(*directory, bundle);
     if (!names || !bundles) {
       keep(names ? bundles.error() : names.error());
-      return std::unique_ptr<PartSource>();
+      return copied;
     }
     // Containers whose ranks include ours come first, because a set of many nodes has many
-    // containers.
+    // containers. If one of them is a copy with the part, the others are not read.
     std::vector<std::string> likely;
-    std::vector<std::string>
-        others;  // not if a copy was found: a set of many nodes has many containers
+    std::vector<std::string> others;
     for (const std::string& name : *bundles) {
       if (is_one_rank() && parse_bundle_name(name)) others.push_back(name);
     }
@@ -86,7 +85,7 @@ class Search {
       const std::string& name = likely[i];
       if (look_.is_over()) {
         keep(*look_.problem());
-        return std::unique_ptr<PartSource>();
+        return copied;
       }
       auto source = in_container(*directory, place, name);
       if (source && *source != nullptr) {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "codecs/base/large_buffer.hpp"
+
 namespace mcr {
 
 class Scratch {
@@ -31,7 +33,7 @@ class Scratch {
       if (owner_.depth_ == owner_.buffers_.size()) owner_.buffers_.emplace_back();
       auto& buffer = owner_.buffers_[owner_.depth_++];
       if (buffer.size < bytes) {
-        buffer.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
+        buffer.memory = make_buffer(bytes);
         buffer.size = bytes;
       }
       void* start = buffer.memory.get();
@@ -94,15 +96,15 @@ class Scratch {
   }
 
  private:
-  struct Buffer {
-    std::unique_ptr<std::byte[]> memory;
+  struct Kept {
+    Buffer memory;
     std::size_t size = 0;
   };
   struct Context {
     void* object;
     void (*destroy)(void*);
   };
-  std::vector<Buffer> buffers_;
+  std::vector<Kept> buffers_;
   std::size_t depth_ = 0;
   std::deque<std::vector<std::byte>> vectors_;  // a deque: references to its elements stay valid
   std::size_t vector_depth_ = 0;

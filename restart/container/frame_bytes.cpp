@@ -26,7 +26,7 @@ constexpr long longest_pause_ns = 5'000'000;
 void FrameBytes::Decoded::resize(std::size_t bytes) {
   if (bytes > capacity) {
     release();
-    memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    memory = make_buffer(bytes);
     capacity = bytes;
   }
   size = bytes;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "codecs/base/large_buffer.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/container/shared_frames.hpp"
 
@@ -66,8 +67,7 @@ class FrameBytes {
   struct Decoded {
     std::uint64_t number = 0;  ///< in the container's table of frames
     std::uint64_t used = 0;    ///< time of last use; 0: holds nothing
-    std::unique_ptr<std::byte[]>
-        memory;                ///< a frame may have many MiB: not filled with zeros first
+    Buffer memory;
     std::size_t capacity = 0;  ///< of `memory`
     std::size_t size = 0;
 

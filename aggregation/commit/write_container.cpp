@@ -264,24 +264,33 @@ class ContainerMaker {
         return {};
       }
     }
+    const codecs::ElementType type = dataset.layout_of(dataset.frame(0)).type;
+    if (auto given = codecs::choice_without_data(options_.profile, type, dataset.name)) {
+      encoding.choice = *std::move(given);
+      reasons_[number] = encoding.choice.why;
+      return {};
+    }
     // The first frame, one in the middle and the last show what a variable's ranks have in common.
     const std::uint32_t count = dataset.frame_count();
-    std::vector<std::uint32_t> sampled{0};
-    if (count > 2) sampled.push_back(count / 2);
-    if (count > 1) sampled.push_back(count - 1);
-    DirectReads reads(files_);
-    codecs::Layout layout;
-    Bytes raw;
-    for (const std::uint32_t frame_number : sampled) {
-      const DatasetPlan::Frame frame = dataset.frame(frame_number);
-      codecs::Layout of_frame = dataset.layout_of(frame);
-      layout.type = of_frame.type;
+    std::vector<DatasetPlan::Frame> samples{dataset.frame(0)};
+    if (count > 2) samples.push_back(dataset.frame(count / 2));
+    if (count > 1) samples.push_back(dataset.frame(count - 1));
+    codecs::Layout layout{type, {}};
+    std::size_t bytes = 0;
+    for (const DatasetPlan::Frame& frame : samples) {
+      const codecs::Layout of_frame = dataset.layout_of(frame);
       layout.bricks.insert(layout.bricks.end(), of_frame.bricks.begin(), of_frame.bricks.end());
-      const std::size_t begin = raw.size();
-      raw.resize(begin + static_cast<std::size_t>(frame.bytes));
-      MCR_TRY(fetch_frame(plan_, reads, dataset, frame, MutableByteSpan(raw).subspan(begin)));
+      bytes += static_cast<std::size_t>(frame.bytes);
     }
-    encoding.choice = codecs::choose(options_.profile, layout, raw, scratch, dataset.name,
+    const auto memory = scratch.take<std::byte>(bytes);
+    DirectReads reads(files_);
+    MutableByteSpan left = memory.span();
+    for (const DatasetPlan::Frame& frame : samples) {
+      const auto own = left.first(static_cast<std::size_t>(frame.bytes));
+      MCR_TRY(fetch_frame(plan_, reads, dataset, frame, own));
+      left = left.subspan(own.size());
+    }
+    encoding.choice = codecs::choose(options_.profile, layout, memory.span(), scratch, dataset.name,
                                      encoding.columns, &sharing);
     reasons_[number] = encoding.choice.why;
     return {};

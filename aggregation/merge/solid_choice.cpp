@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "aggregation/merge/solid_plan.hpp"
@@ -64,7 +65,9 @@ class Trial {
   Result<void> run() {
     const DatasetPlan& batches = plan_.datasets.front();
     const DatasetPlan::SolidFrame& solid = batches.solid[number_];
-    Bytes raw(static_cast<std::size_t>(batches.used[number_]));
+    const auto bytes = static_cast<std::size_t>(batches.used[number_]);
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    const MutableByteSpan raw(memory.get(), bytes);
     DirectReads reads(files_);
     MCR_TRY(fetch_frame(plan_, reads, batches, batches.frame(number_), raw));
     codecs::ProfileOptions weighing = profile_;

@@ -289,15 +289,21 @@ Choice choose_one(const ProfileOptions& options, const Seen& seen, Scratch& scra
 
 }  // namespace
 
+std::optional<Choice> choice_without_data(const ProfileOptions& options, const ElementType& type,
+                                          std::string_view variable) {
+  if (const Pipeline* named = named_pipeline(options, variable, type)) {
+    return Choice{*named, "named by the settings", 0, 0, {}};
+  }
+  if (!chooses(options.profile)) {
+    return Choice{fixed_pipeline(options.profile, type), "fixed by the profile", 0, 0, {}};
+  }
+  return std::nullopt;
+}
+
 Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw, Scratch& scratch,
               std::string_view variable, std::span<const Column> columns,
               const ChoiceSharing* sharing) {
-  if (const Pipeline* named = named_pipeline(options, variable, layout.type)) {
-    return {*named, "named by the settings", 0, 0, {}};
-  }
-  if (!chooses(options.profile)) {
-    return {fixed_pipeline(options.profile, layout.type), "fixed by the profile", 0, 0, {}};
-  }
+  if (auto given = choice_without_data(options, layout.type, variable)) return *std::move(given);
   if (raw.empty()) return {{}, "no data", 0, 0, {}};
   const Seen seen = look_at(layout, raw, columns);
   const bool is_shared = sharing != nullptr && columns.empty() && !seen.multiples &&

@@ -46,6 +46,11 @@ Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw,
               std::string_view variable = {}, std::span<const Column> columns = {},
               const ChoiceSharing* sharing = nullptr);
 
+/// Returns the choice for which choose() would not look at the data, because settings or profile
+/// name the pipeline; nothing if it depends on the data. `variable`: see choose().
+std::optional<Choice> choice_without_data(const ProfileOptions& options, const ElementType& type,
+                                          std::string_view variable);
+
 /// Returns all pipelines that choose() may choose for elements of `type` if no setting names a
 /// pipeline. They are the candidates of an exhaustive trial.
 std::vector<Pipeline> allowed_pipelines(const ProfileOptions& options, const ElementType& type);

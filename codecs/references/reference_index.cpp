@@ -68,6 +68,26 @@ void ReferenceIndex<T>::vote(const Brick& target, std::size_t at, std::uint32_t 
   }
 }
 
+// There is no branch on the words, of which every eighth may be a hit.
+template <typename T>
+void ReferenceIndex<T>::find_hits(std::span<const T> words) {
+  constexpr std::size_t block = 4096;
+  std::size_t count = 0;
+  T before = 0;
+  for (std::size_t begin = 0; begin < words.size(); begin += block) {
+    const std::size_t end = std::min(begin + block, words.size());
+    hits_.resize(count + block);
+    for (std::size_t i = begin; i < end; ++i) {
+      const T key = static_cast<T>(words[i] >> dropped_bits_);
+      hits_[count] = static_cast<std::uint32_t>(i);
+      count += static_cast<std::size_t>(key != before) & static_cast<std::size_t>(key != 0) &
+               static_cast<std::size_t>((mix(key) & sample_mask_) == 0);
+      before = key;
+    }
+  }
+  hits_.resize(count);
+}
+
 template <typename T>
 std::uint32_t ReferenceIndex<T>::add(std::span<const T> words, const Box& box, std::size_t limit,
                                      std::vector<Reference>& found) {
@@ -79,15 +99,7 @@ std::uint32_t ReferenceIndex<T>::add(std::span<const T> words, const Box& box, s
   hits_.clear();
   if (first + words.size() >= std::numeric_limits<std::uint32_t>::max()) return number;
 
-  // Words that equal their neighbour do not show from where a brick is copied.
-  T before = 0;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const T key = static_cast<T>(words[i] >> dropped_bits_);
-    if (key != before && key != 0 && (mix(key) & sample_mask_) == 0) {
-      hits_.push_back(static_cast<std::uint32_t>(i));
-    }
-    before = key;
-  }
+  find_hits(words);
   votes_.clear();
   const std::size_t every = std::max<std::size_t>(1, hits_.size() / samples_per_brick);
   std::size_t looked_up = 0;

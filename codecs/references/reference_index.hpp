@@ -47,6 +47,9 @@ class ReferenceIndex {
   };
   static constexpr std::size_t ways = 4;
 
+  /// Sets hits_ to the sampled places of `words`. Words that equal their neighbour do not show from
+  /// where a brick is copied.
+  void find_hits(std::span<const T> words);
   void vote(const Brick& target, std::size_t at, std::uint32_t place);
 
   std::vector<Brick> bricks_;

@@ -7,7 +7,9 @@ import time
 from drawing import bars, lines
 from measure import Failed, Figure, quantile, ratios, run, together
 from full_node import full_node, full_node_restart
+from jobs import captured, durable_figure, job, write_by_ranks
 from restarts import kept_sets, partial_reads, restart_decoding, restart_memory
+from short_jobs import first_checkpoint, first_file, job_ends, small_job
 
 MIB = 1 << 20
 
@@ -154,60 +156,6 @@ def scaling(place):
     return [Figure(group, "CPU time of a byte: 64 ranks ÷ 1", flat["ranks"], ("<=", 1.1))], {group: plots}
 
 
-def captured(place, settings):
-    return {"HDF5_VOL_CONNECTOR": f"mcr under_vol=0;under_info={{}};files=*;stage={place.memory}/stage;launch=bench{time.monotonic_ns()};"
-                                  f"log=quiet;node=bench;{settings}"}
-
-
-def write_by_ranks(place, directory, ranks, elements, env, *options):
-    """Each rank writes a file of 8 variables and ends. Parameters as together()."""
-    commands = [[place.make_set_program, directory, "--rank", rank, "--variables", 8, "--elements", elements, *options]
-                for rank in range(ranks)]
-    # The variables that a launcher would set.
-    envs = [{**env, "PMI_RANK": str(rank), "PMI_SIZE": str(ranks), "MPI_LOCALRANKID": str(rank), "MPI_LOCALNRANKS": str(ranks)}
-            for rank in range(ranks)]
-    return together(commands, envs)
-
-
-def job(place, way, ranks, elements, on_disk=False, rate=None):
-    """Each rank writes a file and ends. Returns the seconds until all is durable, and the seconds that the slowest rank
-    waited. `way`: native, a filter (gzip, zstd), mcr, or mcr and a profile."""
-    directory = place.directory("storage", on_disk)
-    env = {"HDF5_PLUGIN_PATH": str((place.throttled_prefix() if rate else place.prefix) / "lib/mcr/plugin")}
-    captures = way.startswith("mcr")
-    if captures:
-        env |= captured(place, f"profile={way[4:] or 'balanced'}")
-    if rate:
-        env |= place.throttled(directory, rate, rate * 2) | {"THROTTLE_READS": "0"}
-    options = ["--" + way, 1] if way in ("gzip", "zstd") else []
-    if on_disk and not captures:
-        options += ["--fsync", 1]
-    wall, printed = write_by_ranks(place, directory, ranks, elements, env, *options)
-    if captures and len(list(directory.rglob("set-*.h5"))) != 1:
-        raise Failed("mcr wrote no container, or several")
-    return wall, max(float(text) for text in printed)
-
-
-def durable_figure(group, kind, durable):
-    """`durable`: {way: seconds of each round}."""
-    return Figure(group, f"{kind}: until durable (start and fill included), mcr ÷ native",
-                  [m / n for m, n in zip(durable["mcr"], durable["native"])],
-                  note=", ".join(f"{way} {1000 * quantile(seconds, 0.5):.0f} ms" for way, seconds in durable.items()))
-
-
-def small_job(place):
-    """The first thing that a new user measures: a job that writes four small files and ends."""
-    group = "A small job: 4 ranks write 4 MiB each and end"
-    figures = []
-    for kind, on_disk in (("memory", False), ("disk, fsync", True)):
-        durable = {"native": [], "mcr": []}
-        for turn in range(3 if place.quick else 15):
-            for way in durable:
-                durable[way].append(job(place, way, ranks=4, elements=65536, on_disk=on_disk)[0])
-        figures.append(durable_figure(group, kind, durable))
-    return figures, {}
-
-
 def storages(place):
     """How long the program waits, and how long until all is durable, on four kinds of storage."""
     group = "Storage: native, mcr and filters, seen by the program and until durable"
@@ -264,29 +212,6 @@ def until_durable(place):
                     Figure(group, f"{size}: until durable, mcr with profile=fast ÷ zstd 1 as a filter", ratios(durable, "mcr fast", "zstd")),
                     Figure(group, f"{size}: CPU time of the machine, mcr ÷ zstd 1 as a filter", ratios(busy, "mcr", "zstd"))]
     return figures, {}
-
-
-def first_file(place):
-    """The cost of a job's first file, for which a stage is made and a leader is started."""
-    group = "The first file of a job: 4 MiB, no stage and no leader yet"
-    mcr = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin"), "HDF5_VOL_CONNECTOR": "mcr", "MCR_FILES": "*", "MCR_RANKS": "1",
-           "MCR_RANK": "0", "MCR_LOG": "quiet", "MCR_NODE": "bench"}
-
-    def waits(env):
-        directory = place.directory("first")
-        return float(run([place.make_set_program, directory, "--rank", 0, "--variables", 8, "--elements", 65536], env=env).text)
-
-    def through():
-        launch = f"bench{time.monotonic_ns()}"
-        stage = place.memory / f"stage-{launch}"
-        waited = waits({**mcr, "MCR_STAGE": str(stage), "MCR_LAUNCH": launch})
-        while any(stage.iterdir()):  # the job's leader must not run during the next measurement
-            time.sleep(0.005)
-        stage.rmdir()
-        return waited
-
-    pairs, _, _ = ratios(through, lambda: waits({}), 3 if place.quick else 25)
-    return [Figure(group, "the program waits, mcr ÷ native", pairs)], {}
 
 
 def restored(place, container, rate=None):
@@ -503,5 +428,5 @@ def many_files(place):
     return figures + listed, {}
 
 
-ALL = [application_cost, first_file, first_set, small_job, many_files, storages, until_durable, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference,
+ALL = [application_cost, first_file, first_checkpoint, first_set, small_job, job_ends, many_files, storages, until_durable, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference,
        many_variables, scaling, full_node, full_node_restart, restart, restart_decoding, restart_memory, partial_reads, kept_sets, model]

@@ -8,7 +8,8 @@ from drawing import bars, lines
 from measure import Failed, Figure, quantile, ratios, run, together
 from full_node import full_node, full_node_restart
 from jobs import captured, durable_figure, job, write_by_ranks
-from restarts import kept_sets, partial_reads, restart_decoding, restart_memory
+from page_cache import page_cache
+from restarts import kept_sets, partial_reads, restart_decoding, restart_memory, restart_time
 from short_jobs import first_checkpoint, first_file, job_ends, small_job
 
 MIB = 1 << 20
@@ -428,5 +429,5 @@ def many_files(place):
     return figures + listed, {}
 
 
-ALL = [application_cost, first_file, first_checkpoint, first_set, small_job, job_ends, many_files, storages, until_durable, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference,
-       many_variables, scaling, full_node, full_node_restart, restart, restart_decoding, restart_memory, partial_reads, kept_sets, model]
+ALL = [application_cost, first_file, first_checkpoint, first_set, small_job, job_ends, many_files, storages, until_durable, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference, page_cache,
+       many_variables, scaling, full_node, full_node_restart, restart, restart_time, restart_decoding, restart_memory, partial_reads, kept_sets, model]

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from drawing import bars
-from measure import Failed, Figure, quantile
+from measure import Failed, Figure, quantile, ratios
 
 MIB = 1 << 20
 COUNTS = re.compile(r"rank \d+: (\d+) bytes of frames decoded from (\d+), (\d+) read that other ranks decoded")
@@ -37,11 +37,11 @@ class Captured:
         self.raw_bytes = sum(path.stat().st_size for path in files)
         self.stubs = [self.directory / path.name for path in files]
 
-    def together(self, programs, go=None, **settings):
+    def together(self, programs, go=None, storage=None, **settings):
         """Runs all ranks at once, as one launch. Returns the output and the messages of each. With `go`, the name of a
         file that they wait for, no rank ends before all have printed: the ranks of a job live as long as the last
-        one."""
-        environment = self.environment({"ranks": len(programs), "launch": f"bench{time.monotonic_ns()}", **settings})
+        one. `storage`: the environment in which a directory is slow."""
+        environment = (storage or {}) | self.environment({"ranks": len(programs), "launch": f"bench{time.monotonic_ns()}", **settings})
         running = [subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                     env={**environment, "MCR_RANK": str(rank)}) for rank, words in enumerate(programs)]
         lines = [process.stdout.readline() for process in running] if go else [""] * len(running)
@@ -69,6 +69,12 @@ class Captured:
         programs = [[self.place.build / "test/programs/restart_rank", "--until", go, *words, stub] for stub in stubs]
         where = {"stage": "/proc/no-stage"} if alone else {}
         return Restart(self.together(programs, go, log="debug", files="none", **where, **settings))
+
+    def seconds(self, files, storage):
+        """Seconds until as many ranks have read these files, stubs or native ones, and have ended."""
+        begin = time.perf_counter()
+        self.together([[self.place.build / "test/programs/restart_rank", path] for path in files], storage=storage, files="none")
+        return time.perf_counter() - begin
 
     def natives(self, files):
         """Native files, read by as many ranks."""
@@ -125,6 +131,22 @@ def restart_decoding(place):
                     Figure(group, f"{name}: CPU time of all ranks ÷ from native files", [s.cpu / n.cpu for s, n in zip(shared, natives)])]
         rows[name[:22]] = [(quantile(of, 0.5), min(of), max(of)) for of in (decoded, once_each)]
     return figures, {group: [bars("decoded ÷ raw bytes of the set", "×", rows, ["shared", "each for itself"])]}
+
+
+def restart_time(place):
+    """How long a job reads its files: through mcr, and natively, on storage of several speeds."""
+    group = "Restart: 8 ranks read 16 MiB each, mcr ÷ native, starts of the programs included"
+    files = place.make_set("restart-time", ranks=8, variables=8, elements=(1 if place.quick else 4) * 65536)
+    captured = Captured(place, "restart-time-captured", files)
+    figures = []
+    for title, rate in (("memory", None), ("1 GB/s a stream, 2 GB/s for all", 1e9), ("100 MB/s a stream, 200 for all", 100e6),
+                        ("20 MB/s a stream, 40 for all", 20e6)):
+        slow = lambda directory: place.throttled(directory, rate, 2 * rate) if rate else {}
+        pairs, with_mcr, natively = ratios(lambda: captured.seconds(captured.stubs, slow(captured.directory)),
+                                           lambda: captured.seconds(files, slow(files[0].parent)), 1 if place.quick else 5)
+        figures.append(Figure(group, title, pairs, rate and ("<=", 1.0), "×", f"native {1000 * natively:.0f} ms, mcr {1000 * with_mcr:.0f} ms"))
+    place.drop("restart-time")
+    return figures, {}
 
 
 def restart_memory(place):

@@ -118,6 +118,36 @@ def first_set(place):
     return figures, {}
 
 
+def many_variables_of_steps(place):
+    """What a set of many small variables costs the leader before it encodes: the first set, the next, and one whose names
+    hold the step."""
+    variables, elements = 890 if place.quick else 8900, 128
+    group = f"Sets of 2 ranks × {variables} variables of 1 KiB, as a leader drains them"
+    figures = []
+    for title, step in (("the same names in each set", 0), ("names that hold the iteration (Carpet)", 64)):
+        phases = []
+        for _ in range(1 if place.quick else 5):
+            directory, traces = place.directory("steps"), place.directory("traces")
+            traces.chmod(0o700)
+            env = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")} | captured(place, f"trace={traces}/sets;leader_threads=1;exit_wait=60s")
+            write_by_ranks(place, directory, 2, elements, env, "--variables", variables, "--steps", 3, "--over", 1, "--pause", 2000, "--iterations", step)
+            written = [json.loads(path.read_text()) for path in sorted((traces / "sets").iterdir())]
+            written.sort(key=lambda trace: trace["container"])
+            if len(written) != 3:
+                raise Failed(f"{len(written)} traces of 3 sets")
+            phases.append([dict(trace["phases"]) for trace in written])
+        for number, which in ((0, "first set"), (2, "third set")):
+            before = [sum(sets[number][name] for name in ("inventory", "plan", "choose")) for sets in phases]
+            drained = [sets[number]["drain"] for sets in phases]
+            raw = 2 * variables * elements * 8
+            figures += [Figure(group, f"{title}, {which}: inventory, plan and choice of a dataset", [1e6 * s / 2 / variables for s in before], unit="µs"),
+                        Figure(group, f"{title}, {which}: raw bytes a second, all phases", [raw / (b + d) / 1e6 for b, d in zip(before, drained)],
+                               unit="MB/s", more_is_better=True)]
+        place.drop("steps")
+        place.drop("traces")
+    return figures, {}
+
+
 def scaling(place):
     """Size and time by number of ranks, group size and number of variables; the number of bytes is the same."""
     group = "Scaling: the same bytes in more parts, smaller groups, more variables"
@@ -429,5 +459,5 @@ def many_files(place):
     return figures + listed, {}
 
 
-ALL = [application_cost, first_file, first_checkpoint, first_set, small_job, job_ends, many_files, storages, until_durable, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference, page_cache,
+ALL = [application_cost, first_file, first_checkpoint, first_set, many_variables_of_steps, small_job, job_ends, many_files, storages, until_durable, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference, page_cache,
        many_variables, scaling, full_node, full_node_restart, restart, restart_time, restart_decoding, restart_memory, partial_reads, kept_sets, model]

@@ -3,13 +3,16 @@
  *
  *   make_set DIRECTORY [--ranks N | --rank R] [--variables N] [--elements N] [--attributes N]
  *            [--values KIND] [--gzip LEVEL | --zstd LEVEL] [--fsync 1] [--steps N] [--pause MS]
+ *            [--over 1] [--iterations N]
  *
  * DIRECTORY/part.0000.h5 and so on; every rank has the same datasets of doubles (names as Cactus gives
  * them: thorn::variable tl=0 rl=… c=…), each with its own values. KIND: `solver`, a smooth field with
  * noise in its lower bits, which compresses like a simulation's state, or `noise`, which does not.
  * --rank writes one rank's file alone: started once per rank it is a job without MPI. --steps writes all
  * of it so many times, with a pause before each but the first, as step.0001/part.0000.h5 and so on, the
- * same values each time; the directories must be there. Prints what the program waited for, a line for
+ * same values each time; the directories must be there. With --over, each step is written over the one
+ * before, as part.0000.h5 and so on. --iterations is the number by which `it=` in the
+ * names grows from step to step, as Carpet's names do; 0 leaves the names. Prints what the program waited for, a line for
  * each step: seconds from H5Fcreate to the return of H5Fclose (and of fsync), values being ready.
  * The same arguments give the same bytes. */
 #include <fcntl.h>
@@ -64,8 +67,8 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void write_part(const char* path, unsigned rank, const struct shape* shape,
-                       const double* values) {
+static void write_part(const char* path, unsigned rank, unsigned long iteration,
+                       const struct shape* shape, const double* values) {
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   check(file >= 0, path);
   const hid_t space = H5Screate_simple(1, &shape->elements, NULL), scalar = H5Screate(H5S_SCALAR);
@@ -79,9 +82,9 @@ static void write_part(const char* path, unsigned rank, const struct shape* shap
     check(H5Pset_filter(properties, zstd_filter, H5Z_FLAG_MANDATORY, 1, &shape->zstd) >= 0, "zstd");
   }
   for (unsigned v = 0; v < shape->variables; ++v) {
-    char name[80];
-    snprintf(name, sizeof name, "ML_BSSN::gt%u it=512 tl=0 rl=%u c=%u", v % 25, v / 25 % 8,
-             v / 200);
+    char name[100];
+    snprintf(name, sizeof name, "ML_BSSN::gt%u it=%lu tl=0 rl=%u c=%u", v % 25, iteration,
+             v / 25 % 8, v / 200);
     const hid_t dataset =
         H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     check(dataset >= 0 && H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
@@ -108,7 +111,7 @@ static void write_part(const char* path, unsigned rank, const struct shape* shap
 }
 
 int main(int count, char** words) {
-  unsigned long first = 0, ranks = 4, steps = 0, pause = 0;
+  unsigned long first = 0, ranks = 4, steps = 0, pause = 0, iterations = 0, over = 0;
   struct shape shape = {.variables = 10, .elements = 1000};
   int is_noise = 0;
   if (count < 2 || count % 2 != 0) return fprintf(stderr, "make_set: see its first lines\n"), 2;
@@ -132,6 +135,10 @@ int main(int count, char** words) {
       steps = number;
     else if (!strcmp(words[i], "--pause"))
       pause = number;
+    else if (!strcmp(words[i], "--over"))
+      over = number;
+    else if (!strcmp(words[i], "--iterations"))
+      iterations = number;
     else if (!strcmp(words[i], "--fsync"))
       shape.syncs = number != 0;
     else if (!strcmp(words[i], "--values"))
@@ -145,7 +152,7 @@ int main(int count, char** words) {
   if (shape.zstd) check(register_zstd_filter() == 0, "the filter zstd");
   for (unsigned long step = 0; step < (steps ? steps : 1); ++step) {
     char directory[4096];
-    snprintf(directory, sizeof directory, steps ? "%s/step.%04lu" : "%s", words[1], step);
+    snprintf(directory, sizeof directory, steps && !over ? "%s/step.%04lu" : "%s", words[1], step);
     const struct timespec between = {(time_t)(pause / 1000), (long)(pause % 1000) * 1000000};
     if (step > 0) nanosleep(&between, NULL);
     double seconds = 0;
@@ -157,7 +164,7 @@ int main(int count, char** words) {
           fill(values + v * shape.elements, shape.elements, (unsigned)rank, v, is_noise);
       }
       const double begin = now();
-      write_part(path, (unsigned)rank, &shape, values);
+      write_part(path, (unsigned)rank, 512 + step * iterations, &shape, values);
       seconds += now() - begin;
     }
     printf("%.6f\n", seconds);

@@ -9,8 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 
-// All functions of xxhash.h, which are static here, and those below get the attribute; the library's
-// headers are included above, so that no inline function of theirs gets it (see cpu.hpp).
+// All functions of xxhash.h, which are static here, and those below get the attribute. The standard
+// headers that it includes are included above, so that none of their inline functions gets it (see
+// cpu.hpp).
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
 #else

@@ -68,7 +68,7 @@ void ReferenceIndex<T>::vote(const Brick& target, std::size_t at, std::uint32_t 
   }
 }
 
-// There is no branch on the words, of which every eighth may be a hit.
+// There is no branch on the words: in large sets, every eighth is a hit.
 template <typename T>
 void ReferenceIndex<T>::find_hits(std::span<const T> words) {
   constexpr std::size_t block = 4096;
@@ -76,7 +76,7 @@ void ReferenceIndex<T>::find_hits(std::span<const T> words) {
   T before = 0;
   for (std::size_t begin = 0; begin < words.size(); begin += block) {
     const std::size_t end = std::min(begin + block, words.size());
-    hits_.resize(count + block);
+    hits_.resize(count + (end - begin));
     for (std::size_t i = begin; i < end; ++i) {
       const T key = static_cast<T>(words[i] >> dropped_bits_);
       hits_[count] = static_cast<std::uint32_t>(i);

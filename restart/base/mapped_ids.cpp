@@ -28,7 +28,7 @@ std::vector<std::uint64_t> numbers_in(std::string_view text) {
   return numbers;
 }
 
-/// Reads a number of /proc/sys, by one read(): such a file gives nothing more at a second one.
+/// Reads a number of /proc/sys. Such a file gives all of it at the first read, and 0 bytes at the next.
 std::optional<std::uint64_t> number_of_system(const char* name) {
   std::array<std::byte, 32> text{};
   const auto file = File::open(AT_FDCWD, name, O_RDONLY);

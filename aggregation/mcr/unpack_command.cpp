@@ -72,9 +72,10 @@ std::string name_of_container_directory() {
 
 /// True if mcr would believe a file of this user's at `path`: an mcr.conf, or a file of a directory of containers. Only
 /// names that mcr uses there count, because paths in an index may be absolute, and a directory above them may be called
-/// mcr. Names that tell a file of any such directory count everywhere.
-bool is_believed_at(const std::string& path, const std::string& container_directory) {
-  std::string above;
+/// mcr. Names that tell a file of any such directory count everywhere. `above`: the name of the directory in which the
+/// path begins.
+bool is_believed_at(const std::string& path, std::string above,
+                    const std::string& container_directory) {
   for (const std::string& name : restart::split_path(path)) {
     if (name == "mcr.conf" || name == restart::native_members_directory ||
         restart::is_container_name(name))
@@ -99,11 +100,17 @@ Result<void> check_names(const Containers& containers, const UnpackCommand& comm
   };
   std::map<std::string, First> first;
   const std::string container_directory = name_of_container_directory();
+  const std::string target = restart::real_path(command.directory);
+  if (is_believed_at(restart::path_tail(target, 2), {}, container_directory)) {
+    return Error{Cause::usage, command.directory +
+                                   " is where mcr keeps files of its own, and would trust these as "
+                                   "yours; nothing was written. Name another directory with -d"};
+  }
   const auto add = [&](const restart::ContainerReader& container, std::size_t part,
                        const std::string& path, std::uint32_t rank) -> Result<void> {
     if (!is_wanted(command, rank)) return {};
     const std::string below = restart::path_below(path, rank);
-    if (is_believed_at(below, container_directory)) {
+    if (is_believed_at(below, restart::name_of(target), container_directory)) {
       return Error{Cause::usage,
                    container.name() + ": the file of rank " + std::to_string(rank) +
                        " has the path " + below +
@@ -186,6 +193,7 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
         return restart::system_error("cannot change the mode of", target);
     }
     MCR_TRY(restart::copy_data(from.file, pending.file(), 0, native.size));
+    MCR_TRY(restart::refuse_stub(pending.file(), container.reader->name(), native.rank));
     const auto finished = pending.finish(restart::Durability::none, existing);
     if (!finished) {
       const bool is_there = finished.error().system_error == EEXIST;

@@ -18,6 +18,7 @@
 #include "restart/base/system.hpp"
 #include "restart/container/frame_scatter.hpp"
 #include "restart/container/part_image.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -74,6 +75,9 @@ class Unpacker {
     MCR_TRY(write_frames(scatter));
     MCR_TRY(write_skeletons(scatter));
     MCR_TRY(check_parts());
+    for (const Target& target : targets_)
+      MCR_TRY(
+          refuse_stub(target.file.file(), container_.name(), (*parts_)[target.part].entry.rank));
     const Existing existing = options_.replace ? Existing::replaced : Existing::kept;
     for (Target& target : targets_) {
       MCR_TRY(target.file.finish(Durability::none, existing));
@@ -243,6 +247,12 @@ std::string path_below(const std::string& path, std::uint32_t rank) {
     result += component;
   }
   return result.empty() ? "part-of-rank-" + std::to_string(rank) : result;
+}
+
+Result<void> refuse_stub(const File& file, const std::string& container, std::uint32_t rank) {
+  if (!MCR_TRY(begins_as_stub(file))) return {};
+  return Error{Cause::damaged, container + ": the file of rank " + std::to_string(rank) +
+                                   " would be a stub, which no program writes; it was not written"};
 }
 
 Result<UnpackReport> unpack(ContainerReader& container, const std::string& directory,

@@ -42,6 +42,10 @@ struct UnpackReport {
 Result<UnpackReport> unpack(ContainerReader& container, const std::string& directory,
                             const UnpackOptions& options);
 
+/// Fails if `file`, which is being unpacked, begins as a stub. Whoever wrote the container chose its bytes, and the stub
+/// would be this user's own file, so mcr would trust it.
+Result<void> refuse_stub(const File& file, const std::string& container, std::uint32_t rank);
+
 /// Returns `path` without what would lead out of a directory: no leading '/', no "..", never empty.
 std::string path_below(const std::string& path, std::uint32_t rank);
 

@@ -115,6 +115,17 @@ std::string MixText::of_refusal(const Choice& choice) const {
          earlier;
 }
 
+std::string MixText::of_unequal_places(const Choice& choice, const UnequalPlaces& places) const {
+  return of_newest(choice) + " " + what_is_wrong(choice) +
+         ". All ranks would open the whole set before it (" + of_name(choice.given) + ")" +
+         how_far_back(choice) + ". But not the same users may replace " + printable(places.one) +
+         " and " + printable(places.other) +
+         ", so one of them could choose by one rank's file what all ranks open. The open was "
+         "refused; nothing is lost. Set mix=previous if you trust these users, or give the ranks' "
+         "files and directories the same permissions; `mcr unpack` writes the earlier set as plain "
+         "files";
+}
+
 bool MixText::is_nothing_found(const Choice& choice) const {
   if (!by_part_) return choice.missing == stub_.rank_count;
   return std::none_of(present_.at.begin(), present_.at.end(), [&](const auto& entry) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "restart/format/stub.hpp"
+#include "restart/open/unequal_places.hpp"
 #include "restart/sets/generations.hpp"
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/names_here.hpp"
@@ -25,6 +26,9 @@ class MixText {
   [[nodiscard]] std::string of_name(const GenerationName& name) const;
   /// Why the open is refused, and what the user can do.
   [[nodiscard]] std::string of_refusal(const Choice& choice) const;
+  /// Why no earlier set is opened, although there is one.
+  [[nodiscard]] std::string of_unequal_places(const Choice& choice,
+                                              const UnequalPlaces& places) const;
   /// Empty if no part of the set can be found, for example because stubs were copied without their
   /// mcr/. The open then fails, and its message lists the places that were searched.
   [[nodiscard]] std::string of_warning(const Choice& choice) const;

@@ -22,6 +22,7 @@
 #include "restart/open/next_rank.hpp"
 #include "restart/open/open_part.hpp"
 #include "restart/open/stub_proof.hpp"
+#include "restart/open/unequal_places.hpp"
 #include "restart/sets/decision.hpp"
 #include "restart/sets/file_of_rank.hpp"
 #include "restart/sets/known_generations.hpp"
@@ -493,6 +494,7 @@ class View {
     }
     if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown)
       return Error{Cause::usage, text().of_refusal(choice), refused};
+    MCR_TRY(refuse_unequal_places(choice));
     Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
     bool is_first = true;
     if (is_launch()) {
@@ -509,6 +511,39 @@ class View {
     if (const std::string warning = text().of_warning(choice); is_to_warn && !warning.empty())
       log_warning_once("mix " + here_.masked_name, warning);
     return obey(decision);
+  }
+
+  /// Fails if an earlier set would be opened although not the same users may replace all ranks' files, unless the user has
+  /// set mix=. A user who may replace one rank's file could otherwise choose the set that all ranks open.
+  [[nodiscard]] Result<void> refuse_unequal_places(const Choice& choice) const {
+    if (opener_.is_mix_set || choice.kind != Choice::Kind::previous) return {};
+    std::vector<std::string> paths;
+    for (const auto& [number, path] : present_.paths) paths.push_back(path);
+    if (!present_.paths.contains(number_)) paths.push_back(path_);
+    // Files that somebody may have removed.
+    for (const Generation& generation : generations_) {
+      if (generation.name != choice.newest && generation.name != choice.given) continue;
+      for (const auto& [path, member] : generation.members) {
+        const FileNumber number = number_of(member, generation.name.masked_name);
+        if (present_.paths.contains(number)) continue;
+        if (!here_.renamed) {
+          paths.push_back(here_.base + path);
+          continue;
+        }
+        for (std::string& other :
+             sibling_paths(path_, here_.masked_name, stub_.rank, member.rank)) {
+          struct stat status {};
+          if (system_calls().fstatat(AT_FDCWD, parent_of(other).c_str(), &status, 0) == 0)
+            paths.push_back(std::move(other));
+        }
+      }
+    }
+    const std::string shared = shared_directory(here_.masked_name);
+    const bool is_above = paths.front().starts_with(shared + "/");
+    const auto unequal =
+        unequal_places(paths, is_above ? shared : parent_of(here_.base + "x"), here_.place.owner);
+    if (!unequal) return {};
+    return Error{Cause::usage, text().of_unequal_places(choice, *unequal), refused};
   }
 
   /// Warns if the launch that wrote the set had fewer ranks than this one, and a file of the next

@@ -43,6 +43,7 @@ struct Opener {
   std::string launch;  ///< empty: not known
   std::uint32_t rank_count = 1;
   Mix mix = Mix::previous;
+  bool is_mix_set = false;    ///< the user has set mix=
   std::uint64_t wait_ms = 0;  ///< read_wait=
   /// An open waits until this node has drained parts that may change what the open gives. False: the
   /// open gives what is there now.

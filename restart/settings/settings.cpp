@@ -75,8 +75,9 @@ constexpr std::array table = std::to_array<SettingRow>({
      "part. When it has passed, the leader drains the set without the missing parts."},
     {"mix", "previous", choice, "previous|refuse|native",
      "What an open does if only some ranks wrote the newest set before a crash. previous: all "
-     "ranks open the whole set before it. refuse: the open fails. native: each rank opens the file "
-     "at its path, as with native HDF5."},
+     "ranks open the whole set before it. If mix is not set, this open fails when some user may "
+     "replace one rank's file but not another's. refuse: the open fails. native: each rank opens "
+     "the file at its path, as with native HDF5."},
     {"gc", "auto", choice, "auto|on|off",
      "Removal of containers whose stubs the program has deleted or overwritten. on: once a newer "
      "set "

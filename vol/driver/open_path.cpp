@@ -55,6 +55,7 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
   opener.launch = launcher.launch.value_or("");
   opener.rank_count = launcher.rank_count;
   opener.mix = restart::mix_of(settings);
+  opener.is_mix_set = settings.is_set("mix");
   opener.wait_ms = may_wait ? settings.milliseconds("read_wait") : 0;
   opener.allow = settings.text("allow");
   opener.container_dir = settings.text("container_dir");

@@ -19,6 +19,7 @@
 #include "restart/container/part_image.hpp"
 #include "restart/container/unpack.hpp"
 #include "restart/container/verify.hpp"
+#include "restart/format/stub.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/aggregation/part_files.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
@@ -508,6 +509,25 @@ TEST_CASE("an error names container, variable and rank, and the rest stays reada
   const ScratchDirectory out;
   CHECK_FALSE(restart::unpack(*packed.open(), out.path(), {}));
   CHECK(std::filesystem::is_empty(out.path()));  // no half files
+}
+
+TEST_CASE("a part whose bytes are a stub is not unpacked, nor any file beside it") {
+  const ScratchDirectory directory;
+  std::vector<std::string> paths{directory / "rank0.h5", directory / "rank1.h5"};
+  restart::Stub stub;
+  stub.masked_names = {"/elsewhere/rank{rank}.h5"};
+  stub.container_directory = "mcr";
+  stub.launch_directory = "/dev/shm/mcr/node.launch";
+  stub.path = "/elsewhere/rank0.h5";
+  write_whole(paths[0], as_bytes("no HDF5 at all"));
+  write_whole(paths[1], restart::write_stub(stub));
+  Packed packed(paths);
+  REQUIRE(packed.write());
+  const ScratchDirectory out;
+  const auto unpacked = restart::unpack(*packed.open(), out.path(), {});
+  REQUIRE_FALSE(unpacked);
+  CHECK(unpacked.error().message.find("rank 1 would be a stub") != std::string::npos);
+  CHECK(std::filesystem::is_empty(out.path()));
 }
 
 /// What somebody else moves to a container's unfinished name as soon as it is there; "": nothing any

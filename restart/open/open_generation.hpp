@@ -78,11 +78,12 @@ struct OpenedPart {
 };
 
 /// Errors are those of open_part(). With mix=refuse an incomplete set is Cause::usage, and the
-/// message names both sets. Warns once if a part of another set than the stub's is given, or if it
+/// message names both sets; without mix= so is one whose files not the same users may replace
+/// (open/unequal_places). Warns once if a part of another set than the stub's is given, or if it
 /// is not known whether the set is whole.
 Result<OpenedPart> open_generation(const Stub& stub, const std::string& path, const Opener& opener);
 
-/// True if open_generation() failed because of mix=refuse. Its other errors may be gone at the next try.
+/// True if open_generation() failed because of mix=refuse or unequal places. Its other errors may be gone at the next try.
 bool is_refused(const Result<OpenedPart>& opened);
 
 }  // namespace mcr::restart

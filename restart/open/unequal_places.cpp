@@ -63,7 +63,11 @@ class Places {
     // Users may write to a file only if they may enter its directories.
     const auto file = look_at(path, 0);
     if (file && (is_link || lets_in(directory))) add_writers(path, *file, users);
-    return users.contains("all") ? Users{"all"} : users;
+    if (users.contains("all")) users = {"all"};
+    // Who may enter decides who of them reaches the file.
+    if (const std::string& enters = who_enters(directory); !users.empty() && !enters.empty())
+      users.insert("entered by " + enters);
+    return users;
   }
 
  private:
@@ -85,15 +89,33 @@ class Places {
     return lets_in_[directory] = answer;
   }
 
+  /// Describes the directories below base, on the way to this one, that not everybody may enter.
+  const std::string& who_enters(const std::string& directory) {
+    const auto [known, is_new] = who_enters_.try_emplace(directory);
+    if (!is_new || directory == base_ || directory == "/") return known->second;
+    std::string text = who_enters(parent_of(directory));
+    const auto status = look_at(directory, 0);
+    const std::string list = list_of(directory);
+    const mode_t bits = status ? status->st_mode & (S_IXGRP | S_IXOTH) : 0;
+    if (!status || bits != (S_IXGRP | S_IXOTH) || !list.empty())
+      text += (status ? std::to_string(status->st_gid) : "?") + ':' + std::to_string(bits) + ':' +
+              list + '/';
+    return who_enters_[directory] = std::move(text);
+  }
+
   void add_writers(const std::string& path, const struct stat& status, Users& users) const {
     if (!is_believed(status.st_uid, owner_)) users.insert("u:" + std::to_string(status.st_uid));
     if (const std::string list = list_of(path); !list.empty()) {
-      if (others_may_write(status)) users.insert(std::to_string(status.st_mode & 077) + ':' + list);
+      if (others_may_write(status))
+        users.insert(std::to_string(status.st_gid) + ':' + std::to_string(status.st_mode & 077) +
+                     ':' + list);
       return;
     }
     if ((status.st_mode & S_IWGRP) != 0 && status.st_gid != owner_)
       users.insert("g:" + std::to_string(status.st_gid));
-    if ((status.st_mode & S_IWOTH) != 0) users.insert("all");
+    const bool is_group_left_out = (status.st_mode & S_IWGRP) == 0 && status.st_gid != owner_;
+    if ((status.st_mode & S_IWOTH) != 0)
+      users.insert(is_group_left_out ? "all but g:" + std::to_string(status.st_gid) : "all");
   }
 
   /// Returns who may put files into the directory, or replace it: by itself, by one above it below base, or by what lies
@@ -152,6 +174,7 @@ class Places {
   uid_t owner_;
   std::map<std::string, Users> users_;
   std::map<std::string, bool> lets_in_;
+  std::map<std::string, std::string> who_enters_;
 };
 
 }  // namespace

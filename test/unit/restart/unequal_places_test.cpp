@@ -94,6 +94,40 @@ TEST_CASE("a link to a further link, and one that leads nowhere, are equal to no
   CHECK(run.is_unequal());
 }
 
+TEST_CASE("who may enter the directories on the way counts where others may replace files below") {
+  if (::geteuid() != 0) {
+    WARN("only root can give directories to a group");
+    return;
+  }
+  const Run run({0755, 0755});
+  std::vector<std::string> paths;
+  for (const std::size_t rank : {0, 1}) {
+    const std::string sub = run.run() + "/r" + std::to_string(rank) + "/sub";
+    fs::create_directory(sub);
+    ::chmod(sub.c_str(), 0777);
+    paths.push_back(sub + "/a.h5");
+  }
+  CHECK_FALSE(unequal_places(paths, run.run(), 0));
+  const std::string first = run.run() + "/r0";
+  REQUIRE(::chown(first.c_str(), 0, 12345) == 0);
+  CHECK_FALSE(unequal_places(paths, run.run(), 0));
+  ::chmod(first.c_str(), 0750);
+  CHECK(unequal_places(paths, run.run(), 0));
+}
+
+TEST_CASE("a directory that leaves its group out is not equal to one that all may write to") {
+  if (::geteuid() != 0) {
+    WARN("only root can give directories to a group");
+    return;
+  }
+  const Run run({0777, 0777});
+  for (const char* name : {"/r0", "/r1"})
+    REQUIRE(::chown((run.run() + name).c_str(), 0, 12345) == 0);
+  CHECK_FALSE(run.is_unequal());
+  ::chmod((run.run() + "/r0").c_str(), 0707);
+  CHECK(run.is_unequal());
+}
+
 TEST_CASE("paths that are not absolute, or not below the shared directory, are equal to nothing") {
   CHECK(unequal_places({"r0/a.h5", "r1/a.h5"}, ".", ::geteuid()));
   CHECK(unequal_places({"/tmp/r0/a.h5", "/usr/r1/a.h5"}, "/tmp", ::geteuid()));

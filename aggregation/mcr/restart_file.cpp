@@ -53,7 +53,7 @@ Result<bool> opens_as(const std::string& path, const StoredPart& part, uid_t own
   if (!there.is_stub()) return false;
   restart::Opener opener;
   opener.waits_for_drains = false;
-  opener.is_mix_set = true;  // the job's own opens refuse what not all the same users may replace
+  opener.is_mix_set = true;  // the job's own opens check who may replace its files
   const auto opened = MCR_TRY(restart::open_generation(there.stub, path, opener));
   return opened.source != nullptr && opened.stub.part == part.part;
 }

@@ -2,7 +2,7 @@
 // Memory for buffers of any size, whose bytes are written before they are read. Where the system
 // leaves huge pages to programs (`madvise` in /sys/kernel/mm/transparent_hugepage/enabled), large
 // buffers ask for them: most of these buffers are filled only once or twice, so that page faults
-// would take as long as the decoding.
+// took half of the decoding's time.
 #pragma once
 
 #include <sys/mman.h>

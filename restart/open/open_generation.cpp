@@ -513,8 +513,9 @@ class View {
     return obey(decision);
   }
 
-  /// Fails if an earlier set would be opened although not the same users may replace all ranks' files, unless the user has
-  /// set mix=. A user who may replace one rank's file could otherwise choose the set that all ranks open.
+  /// Fails if an earlier set would be opened, and some user may replace one rank's file but not
+  /// another's. Else this user could choose, by that one file, the set that all ranks open. If mix= is
+  /// set, the user of the job has decided, and the open goes on.
   [[nodiscard]] Result<void> refuse_unequal_places(const Choice& choice) const {
     if (opener_.is_mix_set || choice.kind != Choice::Kind::previous) return {};
     std::vector<std::string> paths;

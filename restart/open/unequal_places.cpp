@@ -48,7 +48,7 @@ class Places {
     }
   }
 
-  /// Returns who may replace the file at `path`, write to it, or put a file there.
+  /// Returns the users who may replace the file at `path`, write to it, or put a file there.
   Users replacers_of(const std::string& path) {
     if (!path.starts_with('/') || !lies_in(path, base_)) return {"? " + path};
     std::string directory = parent_of(path);
@@ -64,7 +64,7 @@ class Places {
     const auto file = look_at(path, 0);
     if (file && (is_link || lets_in(directory))) add_writers(path, *file, users);
     if (users.contains("all")) users = {"all"};
-    // Who may enter decides who of them reaches the file.
+    // Of these users, only those who may enter the directories reach the file.
     if (const std::string& enters = who_enters(directory); !users.empty() && !enters.empty())
       users.insert("entered by " + enters);
     return users;
@@ -118,8 +118,8 @@ class Places {
       users.insert(is_group_left_out ? "all but g:" + std::to_string(status.st_gid) : "all");
   }
 
-  /// Returns who may put files into the directory, or replace it: by itself, by one above it below base, or by what lies
-  /// on the way if one of them is a link.
+  /// Returns the users who may put files into the directory, or replace the directory. A user may
+  /// replace it through a directory above it (below base), or through a link on the way.
   const Users& users_of(const std::string& directory) {
     const auto [known, is_new] = users_.try_emplace(directory);
     if (!is_new || directory == base_ || directory == "/") return known->second;
@@ -146,7 +146,8 @@ class Places {
     return users_[directory] = std::move(users);
   }
 
-  /// Returns who may replace what a link leads to. A link to a further link counts as one about which nothing is known.
+  /// Returns the users who may replace the link's target. If the target is a further link, nothing is
+  /// known about it.
   Users users_behind(const std::string& link) {
     const std::string end = real_path(link);
     std::array<char, 4096> text{};

@@ -17,6 +17,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
+#include "restart/container/own_file.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/container_places.hpp"
@@ -233,6 +234,7 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
       MCR_TRY(restart::PendingFile::create(home.descriptor(), name, 0600));
   MCR_TRY(
       restart::copy_data(watched.container, pending.file(), 0, MCR_TRY(watched.container.size())));
+  MCR_TRY(restart::mark_own_file(pending.file()));
   // The access rights of the removed directory are no longer known, so only the owner may read the
   // container.
   MCR_TRY(pending.finish(restart::Durability::durable, restart::Existing::kept));

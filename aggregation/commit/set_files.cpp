@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "aggregation/commit/copied_sets.hpp"
 #include "aggregation/commit/index_place.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -47,10 +48,11 @@ void order_and_mark(std::vector<StoredSet>& sets) {
     restart::WritingAccounts accounts;
   };
   // This user's sets are those with an own date. Another user's set may name a launch of this user.
-  std::map<std::pair<bool, uid_t>, Writings> by_user;
+  // So may a copy of a container.
+  std::map<std::tuple<bool, bool, uid_t>, Writings> by_user;
   for (StoredSet& set : sets) {
     const uid_t owner = set.has_own_date ? ::geteuid() : set.owner;
-    Writings& writings = by_user[{set.has_own_date, owner}];
+    Writings& writings = by_user[{set.is_copied, set.has_own_date, owner}];
     const restart::GenerationName name{set.name.launch, set.name.sequence, set.name.masked_name};
     writings.times[name] = &set.order_ns;
     writings.accounts[name] = &set.account;
@@ -177,7 +179,7 @@ class FoundSets {
     const auto size = static_cast<std::uint64_t>(container.status.st_size);
     for (const SetShare& share : *shares) {
       const SetName name{share.set.launch, share.set.masked_name, share.set.sequence};
-      Found& found = sets_[{name, voice}];
+      Found& found = sets_[{name, voice, container.is_copy}];
       add_share(found.set, container, share, size / shares->size(), names_);
       (share.parts.empty() ? found.accounts : found.set.containers).push_back(path);
     }
@@ -186,10 +188,16 @@ class FoundSets {
 
   std::vector<StoredSet> take() {
     std::vector<StoredSet> all;
+    for (auto& [key, found] : sets_)
+      found.set.containers.insert(found.set.containers.end(), found.accounts.begin(),
+                                  found.accounts.end());
     for (auto& [key, found] : sets_) {
+      const auto& [name, voice, is_copy] = key;
+      const auto copied = sets_.find({name, voice, true});
+      if (!is_copy && copied != sets_.end() && fill_gaps(found.set, copied->second.set))
+        sets_.erase(copied);
       StoredSet& set = found.set;
-      set.containers.insert(set.containers.end(), found.accounts.begin(), found.accounts.end());
-      const auto damage = damage_.find(std::pair(set.prefix, key.second));
+      const auto damage = damage_.find(std::pair(set.prefix, voice));
       set.is_unreadable = damage != damage_.end();
       if (set.is_unreadable) {
         set.damaged.push_back(damage->second.message);
@@ -200,9 +208,11 @@ class FoundSets {
       all.push_back(std::move(set));
     }
     order_and_mark(all);
+    mark_unused_copies(all);
     for (StoredSet& set : all) {
       set.wholeness = wholeness(set.account);
-      const bool is_doubtful = !set.damaged.empty() || set.amendments.are_partial();
+      const bool is_doubtful =
+          !set.damaged.empty() || set.amendments.are_partial() || set.is_unused_copy;
       if (is_doubtful && set.wholeness == Wholeness::whole) set.wholeness = Wholeness::unknown;
     }
     std::sort(all.begin(), all.end(), is_older);
@@ -225,9 +235,9 @@ class FoundSets {
     return error;
   }
 
-  /// Keyed by set name and by the user to whom the containers are attributed: a container of
-  /// another user joins a set only if both users can replace each other's files.
-  std::map<std::pair<SetName, uid_t>, Found> sets_;
+  /// Keyed by set name, by the user to whom the containers are attributed, and by whether they are copies: a container
+  /// of another user joins a set only if both users can replace each other's files.
+  std::map<std::tuple<SetName, uid_t, bool>, Found> sets_;
   std::map<std::pair<std::string, uid_t>, Error> damage_;  ///< by prefix and voice
   HeldByPath directories_;
   NamesByInode names_;

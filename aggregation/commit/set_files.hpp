@@ -86,8 +86,10 @@ struct StoredSet {
   std::uint64_t container_bytes = 0;
   /// Descriptions of the damage; a damaged set never counts as whole.
   std::vector<std::string> damaged;
-  bool is_bundled = false;     ///< one of its containers holds other sets too
-  bool is_copied = true;       ///< all its containers are copies (ContainerReader::is_copy())
+  bool is_bundled = false;  ///< one of its containers holds other sets too
+  bool is_copied = true;    ///< all its containers are copies (ContainerReader::is_copy())
+  /// A copied set that does not count (copied_sets.hpp).
+  bool is_unused_copy = false;
   bool is_unreadable = false;  ///< a container cannot be read, so its parts are unknown
   /// A container is unreadable by its content. Else the system refused, and another user may be able to read it.
   bool is_broken = false;

@@ -39,6 +39,7 @@
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container/container_reader.hpp"
+#include "restart/container/own_file.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -103,6 +104,7 @@ class ContainerMaker {
     } else {
       MCR_TRY(write_file(pending.file(), set_.directory + "/" + pending.temporary_name()));
     }
+    MCR_TRY(restart::mark_own_file(pending.file()));
     if (options_.drain.verify) MCR_TRY(read_back(pending.file()));
     if (set_.look_at_access) {
       report_.access = restart::readers_of(accesses_);

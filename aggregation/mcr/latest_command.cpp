@@ -119,8 +119,9 @@ RunCommand declare_latest(CLI::App& app) {
       "ls` take it.\nIf sets of several directories have the same beginning "
       "(container_dir=../NAME), the name also has the\ndirectory of the files.\nA set of a single "
       "file without a rank in its name, written by a job of several ranks, is not named;\n--all "
-      "shows it with the state `file`. In a directory where "
-      "users cannot replace one another's files\n(sticky bit), only sets of the caller, of root "
+      "shows it with the state `file`. Nor is a set whose containers were copied beside others, if "
+      "no\nfile there belongs to it (state `copy`). In a directory where users cannot replace one "
+      "another's files\n(sticky bit), only sets of the caller, of root "
       "and of the directory's owner count.\nExit codes: 0 found, 1 there is no whole set; 2 and 3 "
       "as for every command.");
   return [directory, all, quick, owner, asked](const CommonOptions& common) {

@@ -397,6 +397,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   // that the newest claim remains.
   std::map<StubHome, std::map<uid_t, Claim>> newest;
   for (const StoredSet& set : found.sets) {
+    if (set.is_unused_copy) continue;
     for (const StoredPart& part : set.parts)
       newest[home_of(part)][set.beside.voice(set.owner)] = {&set, &part};
   }

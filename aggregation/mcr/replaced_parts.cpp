@@ -20,11 +20,19 @@ bool is_at_its_path(const Container& container, const restart::PartEntry& entry)
   return restart::file_at(AT_FDCWD, path, restart::Links::not_followed).is_stub_of(entry.part);
 }
 
+/// Orders writings of one file.
+using Order = std::pair<std::uint64_t, std::uint64_t>;
+
+/// Orders the containers of one set. Copies come first, because another user may have made them: the later ones count.
+Order order_in_set(const restart::ContainerReader& container) {
+  return {container.is_copy() ? 0 : 1, container.set().created_ns};
+}
+
 /// Adds the parts of files that the program renamed and then wrote into: the later part has another name. But if the earlier name still
 /// shows the earlier part, the program has copied the file.
 Result<void> add_renamed(const Containers& containers, std::set<restart::PartId>& replaced) {
   struct Newest {
-    std::uint64_t created_ns = 0;
+    Order order;
     std::string path;
   };
   std::map<std::pair<SetKey, std::uint32_t>, Newest> newest;  // by rank
@@ -41,11 +49,11 @@ Result<void> add_renamed(const Containers& containers, std::set<restart::PartId>
     return {};
   };
   MCR_TRY(for_each([](const Container& container, const auto& entry, Newest& known) {
-    const std::uint64_t created_ns = container.reader->set().created_ns;
-    if (created_ns >= known.created_ns) known = {created_ns, entry.path};
+    const Order order = order_in_set(*container.reader);
+    if (order >= known.order) known = {order, entry.path};
   }));
   return for_each([&](const Container& container, const auto& entry, const Newest& known) {
-    const bool is_earlier = container.reader->set().created_ns < known.created_ns;
+    const bool is_earlier = order_in_set(*container.reader) < known.order;
     if (is_earlier && entry.path != known.path && !is_at_its_path(container, entry))
       replaced.insert(entry.part);
   });
@@ -62,7 +70,7 @@ SetKey key_of(const restart::ContainerReader& container, std::size_t part) {
 Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   using Path = std::pair<SetKey, std::string>;
   struct Newest {
-    std::pair<std::uint64_t, std::uint64_t> order;
+    Order order;
     restart::PartId part;
   };
   std::map<Path, Newest> newest;
@@ -74,7 +82,9 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
     const restart::SetIdentity& set = container.reader->set();
     for (std::size_t i = 0; i < records.size(); ++i) {
       const restart::PartEntry& entry = records[i].entry;
-      const Newest here{{is_alone ? set.order() : 0, set.created_ns}, entry.part};
+      const Newest here{
+          is_alone ? Order(set.order(), set.created_ns) : order_in_set(*container.reader),
+          entry.part};
       const SetKey key = is_alone ? SetKey{} : key_of(*container.reader, i);
       const auto [there, is_first] = newest.try_emplace(Path{key, entry.path}, here);
       if (is_first || there->second.part == here.part) continue;
@@ -87,7 +97,8 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
     const restart::SetIdentity& set = container.reader->set();
     const bool is_alone = is_of_one_file(set);
     const SetKey key = is_alone ? SetKey{} : key_of(*container.reader, 0);
-    const std::pair order{is_alone ? set.order() : 0, set.created_ns};
+    const Order order =
+        is_alone ? Order(set.order(), set.created_ns) : order_in_set(*container.reader);
     for (const restart::NativeMember& native : set.natives) {
       const auto there = newest.find(Path{key, native.path});
       if (there != newest.end() && order >= there->second.order)

@@ -102,6 +102,7 @@ const char* wholeness_name(Wholeness wholeness) {
 
 const char* state_name(const StoredSet& set) {
   if (set.is_broken) return "damaged";
+  if (set.is_unused_copy) return "copy";
   const bool is_file = set.is_of_one_file && set.wholeness == Wholeness::whole;
   return is_file ? "file" : wholeness_name(set.wholeness);
 }
@@ -163,6 +164,13 @@ const StoredSet* newest_sound(const std::vector<StoredSet>& sets, const char* co
                  "mcr %s: the set %s* is not used: a later job wrote into some of its files, and "
                  "not into the others, so they may be of different steps. Nothing is lost: opens "
                  "give each rank its newest content, and `mcr unpack %s* -d DIR` writes it",
+                 command, set->prefix.c_str(), set->prefix.c_str());
+    }
+    if (set->is_unused_copy && wholeness(set->account) == Wholeness::whole) {
+      print_line(stderr,
+                 "mcr %s: the set %s* is not used: its containers were copied into a directory "
+                 "that has others, and no file "
+                 "there belongs to the set. `mcr unpack %s* -d DIR` writes it",
                  command, set->prefix.c_str(), set->prefix.c_str());
     }
     if (set->wholeness != Wholeness::whole || set->is_of_one_file) continue;

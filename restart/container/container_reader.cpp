@@ -11,10 +11,10 @@
 #include "codecs/base/checksum.hpp"
 #include "codecs/fpzip/fpzip_trust.hpp"
 #include "codecs/frames/frame.hpp"
-#include "restart/base/birth_time.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/frame_decoding.hpp"
+#include "restart/container/own_file.hpp"
 #include "restart/format/plain_chunk.hpp"
 
 namespace mcr::restart {
@@ -94,14 +94,6 @@ void limit_times(SetIdentity& set, const struct stat& status) {
   if (set.order() > farthest) set.order_ns = latest;
 }
 
-/// As ContainerReader::is_copy(). A writer notes the time after it has made the file, and before it has closed it.
-bool was_written_elsewhere(const File& file, const struct stat& status, std::uint64_t created_ns) {
-  constexpr std::uint64_t slack_ns = 60'000'000'000;  // between the clocks of node and file system
-  const std::uint64_t born_ns = birth_time_of(file);
-  return born_ns != 0 &&
-         (created_ns + slack_ns < born_ns || changed_ns(status) + slack_ns < created_ns);
-}
-
 class OwnerJudge final : public codecs::Judge {
  public:
   OwnerJudge(const File& file, bool is_trusted) : file_(file), is_trusted_(is_trusted) {}
@@ -157,7 +149,7 @@ class FileContainerReader final : public ContainerReader {
       return Error{Cause::damaged, "the index's directory does not match its checksum"};
     }
     directory_ = MCR_TRY(read_index_directory(directory, user_block_.index_bytes));
-    is_copy_ = was_written_elsewhere(file_, status, directory_.set.created_ns);
+    is_copy_ = is_another_file(read_file_mark(ByteSpan(head).first(there)), file_, status);
     limit_times(directory_.set, status);
     return {};
   }

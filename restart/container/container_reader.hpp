@@ -42,9 +42,8 @@ class ContainerReader {
   /// the file's last change.
   [[nodiscard]] virtual const SetIdentity& set() const = 0;
   [[nodiscard]] virtual const IndexDirectory& directory() const = 0;
-  /// True if the file was certainly not written where it lies: its birth time and its last change do not fit the time at which its
-  /// writer finished it, by more than a minute. The user may have copied it from another user. False if the file system
-  /// records no birth times.
+  /// True if the file was certainly not written where it lies, by its mark: the user may have copied it from another user. A
+  /// container of a version without marks counts as a copy. False if the file system records no birth times.
   [[nodiscard]] virtual bool is_copy() const = 0;
   /// The part table, read at the first call.
   virtual Result<const std::vector<PartRecord>*> parts() = 0;

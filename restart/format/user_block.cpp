@@ -62,4 +62,26 @@ Result<UserBlock> read_user_block(ByteSpan file_head) {
   return block;
 }
 
+Bytes write_file_mark(const FileMark& mark) {
+  Bytes out;
+  Writer writer(out);
+  writer.u64(mark.inode);
+  writer.u64(mark.born_ns);
+  writer.u64(checksum(out));
+  return out;
+}
+
+FileMark read_file_mark(ByteSpan file_head) {
+  constexpr std::size_t summed_bytes = 16;
+  constexpr std::size_t bytes = summed_bytes + 8;
+  if (file_head.size() < FileMark::offset + bytes) return {};
+  const ByteSpan written = file_head.subspan(FileMark::offset, bytes);
+  Reader in(written);
+  const auto inode = in.u64();
+  const auto born_ns = in.u64();
+  const auto sum = in.u64();
+  if (!inode || !born_ns || !sum || *sum != checksum(written.first(summed_bytes))) return {};
+  return {*inode, *born_ns};
+}
+
 }  // namespace mcr::restart

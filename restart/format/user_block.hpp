@@ -28,4 +28,16 @@ struct UserBlock {
 Bytes write_user_block(const UserBlock& block);  ///< exactly UserBlock::bytes long
 Result<UserBlock> read_user_block(ByteSpan file_head);
 
+/// Inode number and birth time of the container's own file. A copy of the container has other ones.
+struct FileMark {
+  static constexpr std::uint64_t offset = 128;  ///< in the user block
+  std::uint64_t inode = 0;
+  std::uint64_t born_ns = 0;  ///< as birth_time_of()
+
+  bool operator==(const FileMark&) const = default;
+};
+Bytes write_file_mark(const FileMark& mark);
+/// Returns zeros if there is no mark (containers of earlier versions), or a damaged one.
+FileMark read_file_mark(ByteSpan file_head);
+
 }  // namespace mcr::restart

@@ -49,17 +49,19 @@ void date_staged(std::vector<Generation>& generations) {
 /// Changes the times so that is_older() holds.
 void put_in_order(std::vector<Generation>& generations) {
   date_staged(generations);
-  // Another user's container may name a launch of this user, but must not change the times of that
-  // launch's writings.
+  // Another user's container, or a copy of it, may name a launch of this user, but must not change the times of
+  // that launch's writings.
   WritingTimes own;
   WritingTimes others;
+  WritingTimes copied;
   WritingTimes staged;
   for (Generation& it : generations) {
-    (it.has_own_date ? own : others)[it.name] = &it.order_ns;
+    (it.is_copied ? copied : it.has_own_date ? own : others)[it.name] = &it.order_ns;
     staged[it.name] = &it.staged_order_ns;
   }
   follow_sequences(own);
   follow_sequences(others);
+  follow_sequences(copied);
   follow_sequences(staged);
 }
 
@@ -345,6 +347,30 @@ Choice choose_now(const Question& question, Evidence& evidence) {
   return choice;
 }
 
+/// Leaves out copied generations to which no file at a name of the others belongs: the user may have copied their containers
+/// from another user. If there are copies only, somebody has copied a whole directory.
+void leave_out_copies(Question& question) {
+  FileNumber rank_count = 0;
+  std::set<FileNumber> originals;
+  for (const Generation& it : question.generations) {
+    if (it.is_copied) continue;
+    rank_count = std::max<FileNumber>(rank_count, it.account.rank_count);
+    originals.merge(numbers_of(it));
+  }
+  if (originals.empty()) return;
+  const auto is_name_of_others = [&](FileNumber number) {
+    return question.by_part || number < rank_count || originals.contains(number);
+  };
+  std::erase_if(question.generations, [&](const Generation& it) {
+    return it.is_copied && it.name != question.own &&
+           std::none_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
+             const auto& [number, there] = entry;
+             return there.kind == AtName::Kind::stub && there.generation == it.name &&
+                    !there.may_be_planted && is_name_of_others(number);
+           });
+  });
+}
+
 }  // namespace
 
 Wholeness wholeness(const Account& account) {
@@ -391,9 +417,12 @@ void mark_after_failed_attempts(const WritingAccounts& accounts) {
 void mark_after_failed_attempts(std::vector<Generation>& generations) {
   WritingAccounts own;
   WritingAccounts others;
-  for (Generation& it : generations) (it.has_own_date ? own : others)[it.name] = &it.account;
+  WritingAccounts copied;
+  for (Generation& it : generations)
+    (it.is_copied ? copied : it.has_own_date ? own : others)[it.name] = &it.account;
   mark_after_failed_attempts(own);
   mark_after_failed_attempts(others);
+  mark_after_failed_attempts(copied);
 }
 
 FileNumber number_of(const Member& member, const std::string& masked_name) {
@@ -411,6 +440,7 @@ std::set<FileNumber> numbers_of(const Generation& generation) {
 }
 
 Choice choose_generation(Question question) {
+  leave_out_copies(question);
   put_in_order(question.generations);
   // Writings without a container (native files with notes) come after those that have one.
   mark_after_failed_attempts(question.generations);

@@ -111,6 +111,8 @@ struct Generation {
   /// copied stub may still name it.
   std::set<PartId> parts;
   std::size_t containers = 0;
+  /// All its containers are copies, which the user may have made of another user's (ContainerReader::is_copy()).
+  bool is_copied = false;
   bool damaged = false;  ///< a container of the set is unreadable, or a native member is gone
   std::string damaged_container;  ///< path of an unreadable container; empty: none
 };
@@ -126,7 +128,8 @@ void follow_sequences(const WritingTimes& times);
 /// from then on. So the first writing that shows it, and all later ones of the name and launch, count as drifted.
 using WritingAccounts = std::map<GenerationName, Account*>;
 void mark_after_failed_attempts(const WritingAccounts& accounts);
-/// The same. Another user's container may name a launch of this user, but does not say that its writings have drifted.
+/// The same. Another user's container, or a copy of it, may name a launch of this user, but does not say that its writings have
+/// drifted.
 void mark_after_failed_attempts(std::vector<Generation>& generations);
 
 /// What tells the files of a set apart: the rank or, if the masked name has {part}, the number there.

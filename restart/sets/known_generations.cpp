@@ -388,6 +388,11 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       look.lost_in.emplace(stub.node, stub.launch_directory);
     }
     look.drains |= staged && !look.living.contains(stub.launch);
+    if (known != generations.end() && staged && known->is_copied) {
+      known->is_copied = false;
+      known->order_ns = Generation::not_committed;
+      known->has_own_date = is_own;
+    }
     if (known == generations.end()) {
       Generation generation;
       generation.name = there.generation;

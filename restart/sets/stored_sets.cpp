@@ -47,6 +47,20 @@ void add_share(Generation& generation, const SetShare& share, const Maker& maker
   }
 }
 
+/// Adds what copies of containers have of a set that other containers have, too: members that these lack. A set that
+/// the user has copied from another user may have any name.
+void fill_gaps(Generation& generation, Generation copied) {
+  generation.parts.merge(copied.parts);
+  std::set<std::uint32_t> filled;
+  for (auto& [path, member] : copied.members) {
+    if (generation.account.wrote.contains(member.rank)) continue;
+    filled.insert(member.rank);
+    generation.members.try_emplace(path, std::move(member));
+  }
+  generation.account.wrote.merge(filled);
+  generation.containers += copied.containers;
+}
+
 /// All generations whose containers show one masked name in their file names, collected container by container. Files
 /// of several directories may have been moved to one place: tmp1/a.{rank}.h5 and tmp2/a.{rank}.h5 both show a.{rank}.h5.
 class FoundGenerations {
@@ -85,7 +99,15 @@ class FoundGenerations {
                });
     }
     std::vector<Generation> found;
-    for (auto& [name, generation] : by_name_) found.push_back(std::move(generation));
+    for (auto& [name, generation] : by_name_) {
+      const auto copied = copies_.extract(name);
+      if (copied) fill_gaps(generation, std::move(copied.mapped()));
+      found.push_back(std::move(generation));
+    }
+    for (auto& [name, generation] : copies_) {
+      generation.is_copied = true;
+      found.push_back(std::move(generation));
+    }
     mark_after_failed_attempts(found);
     return found;
   }
@@ -116,8 +138,8 @@ class FoundGenerations {
     return place_.fits(set) && (!own_only_ || set.masked_name == place_.masked_name);
   }
 
-  Generation& one_container_more(const GenerationName& name) {
-    Generation& generation = by_name_[name];
+  Generation& one_container_more(const GenerationName& name, bool is_copy = false) {
+    Generation& generation = is_copy ? copies_[name] : by_name_[name];
     generation.name = name;
     ++generation.containers;
     return generation;
@@ -142,8 +164,9 @@ class FoundGenerations {
           container_suffix(0, 0, {});
       const auto parsed = share.is_bundled ? parse_container_name(own) : std::nullopt;
       if (!parsed || wanted_ != parsed->masked_name || left_out(own)) continue;
-      add_share(one_container_more({set.launch, set.sequence, set.masked_name}), share,
-                maker_of(beside_, *status), components_);
+      add_share(
+          one_container_more({set.launch, set.sequence, set.masked_name}, (*reader)->is_copy()),
+          share, maker_of(beside_, *status), components_);
     }
   }
 
@@ -183,7 +206,7 @@ class FoundGenerations {
     Read& read = read_[identity];
     read.names = names;
     read.is_added = read.names == name;
-    Generation& generation = one_container_more(name);
+    Generation& generation = one_container_more(name, read.is_added && (*reader)->is_copy());
     if (!read.is_added) return add_damage(generation, file);
     for (const SetShare& share : *shares)
       add_share(generation, share, maker_of(beside_, *status), components_);
@@ -222,6 +245,8 @@ class FoundGenerations {
   std::string launch_;                  ///< in the place's prefix
   std::optional<std::string> bundles_;  ///< the pattern in names of bundles
   std::map<GenerationName, Generation> by_name_;
+  std::map<GenerationName, Generation>
+      copies_;  ///< what copies of containers say (ContainerReader::is_copy())
   std::map<FileIdentity, Read> read_;
   std::set<FileIdentity> bundles_read_;
 };

@@ -28,6 +28,7 @@
 
 #include "codecs/base/checksum.hpp"
 #include "codecs/frames/frame.hpp"
+#include "restart/container/own_file.hpp"
 #include "restart/format/index.hpp"
 #include "restart/format/stub.hpp"
 #include "restart/sets/decision.hpp"
@@ -233,6 +234,10 @@ int run(int count, char** texts) {
   out.write(as_text(bytes).data(), static_cast<std::streamsize>(bytes.size()));
   out.close();
   if (!out) fail(std::string("cannot write ") + texts[2]);
+  if (kind == "container") {
+    const auto file = File::open(AT_FDCWD, texts[2], O_RDWR);
+    if (!file || !mark_own_file(*file)) fail(std::string("cannot mark ") + texts[2]);
+  }
   return 0;
 }
 

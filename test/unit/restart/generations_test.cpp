@@ -77,6 +77,51 @@ TEST_CASE("a drifted set is unknown, whatever the counts are") {
   CHECK(wholeness({2, {0}, {}, {1}, true}) == Wholeness::unknown);
 }
 
+TEST_CASE("a copied set to which no file at the names of the others belongs does not count") {
+  const Generation old = whole("a", 0, 1);
+  Generation copied = whole("copied", 0, 2);
+  copied.is_copied = true;
+  Generation newest = generation("b", 0, 3, {0, 1});
+  newest.account.failed = {2, 3};
+  std::vector present = {shows(newest), shows(newest), AtName{}, AtName{}};
+  Choice choice = choose_generation(question({old, copied, newest}, present));
+  CHECK((choice.kind == Answer::previous && choice.given == old.name));
+
+  SECTION("a file of it at a number that the others do not have shows nothing") {
+    present.push_back(shows(copied));
+    choice = choose_generation(question({old, copied, newest}, present));
+    CHECK(choice.given == old.name);
+  }
+  SECTION(
+      "with a file of it at one of the names, also of a rank that no other has a part of, it "
+      "counts") {
+    present[3] = shows(copied);
+    choice = choose_generation(question({old, copied, newest}, present));
+    CHECK(choice.given == copied.name);
+    choice = choose_generation(question({copied, newest}, present));
+    CHECK(choice.given == copied.name);
+  }
+  SECTION("it counts if all are copies") {
+    Generation first = old;
+    Generation last = newest;
+    first.is_copied = last.is_copied = true;
+    choice = choose_generation(question({first, copied, last}, present));
+    CHECK(choice.given == copied.name);
+  }
+}
+
+TEST_CASE("a copy that names a launch does not change the order of the launch's own sets") {
+  const Generation old = whole("a", 1, 5);
+  const Generation between = whole("c", 0, 7);
+  Generation newest = generation("b", 0, 10, {0, 1});
+  newest.account.failed = {2, 3};
+  Generation copied = generation("a", 0, 9, {3});
+  copied.is_copied = true;
+  const std::vector present = {shows(newest), shows(newest), AtName{}, shows(copied)};
+  const Choice choice = choose_generation(question({old, between, copied, newest}, present));
+  CHECK((choice.kind == Answer::previous && choice.given == between.name));
+}
+
 TEST_CASE("a set that all names show is given as it is") {
   const auto old = whole("A", 0, 10);
   const auto now = whole("A", 1, 20);

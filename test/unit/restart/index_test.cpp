@@ -218,6 +218,22 @@ TEST_CASE("a user block is read back, and every changed byte in it is noticed") 
   }
 }
 
+TEST_CASE("a file's mark is read back beside the user block; a damaged one, or none, is no mark") {
+  Bytes head = write_user_block({});
+  CHECK(read_file_mark(head) == FileMark{});
+  const FileMark mark{77, 1'700'000'000'000'000'001};
+  const Bytes written = write_file_mark(mark);
+  std::copy(written.begin(), written.end(), head.begin() + FileMark::offset);
+  CHECK(read_file_mark(head) == mark);
+  CHECK(read_user_block(head));
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    Bytes bad = head;
+    bad[FileMark::offset + i] ^= std::byte{0x10};
+    CHECK(read_file_mark(bad) == FileMark{});
+  }
+  CHECK(read_file_mark(ByteSpan(head).first(FileMark::offset + written.size() - 1)) == FileMark{});
+}
+
 TEST_CASE("a container of a newer version is unsupported, not damaged") {
   Bytes written = write_user_block({});
   written[16] = std::byte{3};  // the version; the checksum is set to match

@@ -15,12 +15,13 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/open/drain_progress.hpp"
+#include "restart/open/launch_decision.hpp"
 #include "restart/open/mix_text.hpp"
 #include "restart/open/next_rank.hpp"
 #include "restart/open/open_part.hpp"
+#include "restart/open/paths_of_sets.hpp"
 #include "restart/open/stub_proof.hpp"
 #include "restart/open/unequal_places.hpp"
 #include "restart/sets/decision.hpp"
@@ -28,7 +29,6 @@
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
-#include "restart/sets/own_containers.hpp"
 #include "restart/sets/part_files.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
@@ -84,17 +84,17 @@ class View {
     if (is_alone()) return exactly();
     if (is_launch()) {
       warn_of_more_ranks();
-      if (const auto decision = decided()) return obey(*decision);
+      if (const auto decision = launch_decision_.find()) return obey(*decision);
     }
     look_for_a_later_stub();
     is_unsettled_ = opener_.waits_for_drains &&
                     (drains(stub_.launch_directory) || coming_ || another_stub_came());
     if (!is_unsettled_ && here_is_plainly_whole()) {
       // Another rank may have recorded a decision while this rank looked.
-      if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
+      if (const auto decision = launch_decision_.find()) return obey(*decision);
       MCR_TRY(look_at_next_rank());
       if (is_launch() && generations_.front().containers > cheap_containers)
-        (void)decide(Decision{}).has_value();
+        (void)launch_decision_.record(Decision{}).has_value();
       MCR_TRY(look_for_another_set());
       return exactly();
     }
@@ -109,14 +109,14 @@ class View {
  private:
   /// True if nothing proves that the opened file belongs to the set whose containers were found (stub_proof.hpp).
   [[nodiscard]] bool is_unproven() const {
-    if (!lies_beside(here_.place.directory, stub_, path_, decision_directory_) ||
+    if (!lies_beside(here_.place.directory, stub_, path_, launch_decision_.directory()) ||
         has_part(generations_, stub_))
       return false;
     Look look(last_ms());
     return generations_.empty() ||
            !is_part_of_generation(stub_, path_, opener_.allow, generations_.front().name, look);
   }
-  [[nodiscard]] bool is_launch() const { return opener_.rank_count > 1 && !opener_.launch.empty(); }
+  [[nodiscard]] bool is_launch() const { return is_of_launch(opener_); }
 
   Result<bool> look_for_place() {
     Look look(last_ms());
@@ -131,68 +131,10 @@ class View {
     if (!here) return false;
     here_ = std::move(*here);
     number_ = by_part() ? masked_number(path_, here_.masked_name).value_or(0) : stub_.rank;
-    // The program's own setting names the directory, and not the stub's text: who wrote that text must not decide in which
-    // directory our files are made.
-    const ContainerName decided =
-        container_name(here_.masked_name, opener_.container_dir, opener_.launch, 0);
-    decision_directory_ = decided.directory;
-    decision_name_ = decision_name(decided.distinct_prefix);
-    decided_files_ = {
-        without_dots(opener_.container_dir),
-        std::string(name_beside_containers(here_.masked_name, opener_.container_dir))};
-    base_of_decided_ = decided.base;
+    launch_decision_ = LaunchDecision(stub_, path_, opener_, here_);
     return true;
   }
 
-  /// True if the stub was written with the program's own container_dir=.
-  [[nodiscard]] bool has_own_container_dir() const {
-    return without_dots(stub_.container_directory) == decided_files_.container_dir;
-  }
-
-  /// True if the decision's directory is one in which this program may have files about the opened one.
-  [[nodiscard]] bool is_place_of_decision() const {
-    // The stub's masked name says how far above the file the directory lies.
-    if (!has_own_container_dir()) return is_above_ranks(path_, here_.components);
-    struct stat found {};
-    struct stat named {};
-    return system_calls().fstatat(AT_FDCWD, here_.place.directory.c_str(), &found, 0) == 0 &&
-           system_calls().fstatat(AT_FDCWD, decision_directory_.c_str(), &named, 0) == 0 &&
-           FileIdentity(found) == FileIdentity(named);
-  }
-
-  /// False if this launch neither records nor obeys a decision about these files. If the set was written with the program's own
-  /// container_dir=, the directory of the decision must be the one in which the set's containers lie, which may be made only now.
-  /// And the stub must belong to this user, or to one who could replace this user's files there: another user's stub
-  /// chooses the names under which the ranks agree, so it could decide about other files of this user.
-  [[nodiscard]] bool may_decide() const {
-    if (!is_place_of_decision()) return false;
-    struct stat stub {};
-    stub.st_uid = here_.place.owner;
-    return is_believed_among(path_, base_of_decided_, stub, ::geteuid());
-  }
-
-  /// Returns the decision of this launch, if there is one.
-  [[nodiscard]] std::optional<Decision> decided() const {
-    return may_decide() ? find_decision(decision_directory_, decision_name_, &decided_files_)
-                        : std::nullopt;
-  }
-  /// Records the decision for the other ranks of the launch. Without a launch, there is no other rank.
-  Result<Recorded> decide(const Decision& decision) const {
-    if (!is_launch()) return Recorded{decision, true};
-    if (!may_decide())
-      return Error{Cause::usage,
-                   decision_directory_ + " cannot hold the record of the set that all ranks open"};
-    if (!has_own_container_dir()) MCR_TRY(make_place_of_decision());
-    Decision about = decision;
-    about.files = decided_files_;
-    return record_decision(decision_directory_, decision_name_, about);
-  }
-  /// Makes the directory in which the program would put containers of its own with these names. The files' containers lie elsewhere,
-  /// so it may be missing. It is not made above ranks' directories, because only the stub's text says how far above they begin.
-  [[nodiscard]] Result<void> make_place_of_decision() const {
-    if (here_.components == 1) (void)MCR_TRY(make_own_containers(decision_directory_));
-    return {};
-  }
   /// True if a number of the files' own tells them apart.
   [[nodiscard]] bool by_part() const { return is_numbered_by_part(here_.masked_name); }
   /// True if the file is a set of its own, which no other rank's file can make incomplete.
@@ -278,7 +220,7 @@ class View {
       }
       pause();
       // Another rank may have decided meanwhile.
-      if (const auto decision = is_launch() ? decided() : std::nullopt) {
+      if (const auto decision = launch_decision_.find()) {
         obeyed_ = decision;
         // This rank has waited more than half of read_wait=, so the deciding rank has probably
         // waited all of read_wait=.
@@ -431,13 +373,14 @@ class View {
       for (const ContainerPlace& place : container_places(stub, path, opener_.allow)) {
         found = stored_generations(place, components_of(stub_, place.masked_name), true, look);
         // As in open(): a copied stub may name any run.
-        if (lies_beside(place.directory, stub, path, decision_directory_) && !has_part(found, stub))
+        if (lies_beside(place.directory, stub, path, launch_decision_.directory()) &&
+            !has_part(found, stub))
           found.clear();
         if (!found.empty()) break;
       }
       if (found.empty()) {
         const auto above = find_place_above(stub, path, found, look);
-        if (above && lies_beside(above->directory, stub, path, decision_directory_) &&
+        if (above && lies_beside(above->directory, stub, path, launch_decision_.directory()) &&
             !has_part(found, stub))
           found.clear();
       }
@@ -471,7 +414,7 @@ class View {
     if (is_alone()) return exactly();
     if (living_.contains(choice.newest.launch)) {
       // Another rank, which looked a moment later, may have seen that launch dead and have decided.
-      if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
+      if (const auto decision = launch_decision_.find()) return obey(*decision);
       // A newer stub may have been put at this path since stub_ was read. No decision is recorded,
       // because the living launch may write more sets.
       const bool is_whole = choice.kind == Choice::Kind::as_it_is;
@@ -484,7 +427,7 @@ class View {
         return exactly();
       }
       Decision whole{false, choice.newest, choice.newest};
-      const auto recorded = decide(whole);
+      const auto recorded = launch_decision_.record(whole);
       if (!recorded && recorded.error().cause == Cause::damaged) return recorded.error();
       return obey(recorded ? recorded->decision : Decision{false, choice.given, choice.newest});
     }
@@ -498,7 +441,7 @@ class View {
     Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
     bool is_first = true;
     if (is_launch()) {
-      const auto recorded = decide(decision);
+      const auto recorded = launch_decision_.record(decision);
       // If no decision can be recorded or read, fail: each rank would decide alone, and ranks could
       // get different sets.
       if (!recorded && recorded.error().cause == Cause::damaged) return recorded.error();
@@ -518,27 +461,8 @@ class View {
   /// set, the user of the job has decided, and the open goes on.
   [[nodiscard]] Result<void> refuse_unequal_places(const Choice& choice) const {
     if (opener_.is_mix_set || choice.kind != Choice::Kind::previous) return {};
-    std::vector<std::string> paths;
-    for (const auto& [number, path] : present_.paths) paths.push_back(path);
-    if (!present_.paths.contains(number_)) paths.push_back(path_);
-    // Files that somebody may have removed.
-    for (const Generation& generation : generations_) {
-      if (generation.name != choice.newest && generation.name != choice.given) continue;
-      for (const auto& [path, member] : generation.members) {
-        const FileNumber number = number_of(member, generation.name.masked_name);
-        if (present_.paths.contains(number)) continue;
-        if (!here_.renamed) {
-          paths.push_back(here_.base + path);
-          continue;
-        }
-        for (std::string& other :
-             sibling_paths(path_, here_.masked_name, stub_.rank, member.rank)) {
-          struct stat status {};
-          if (system_calls().fstatat(AT_FDCWD, parent_of(other).c_str(), &status, 0) == 0)
-            paths.push_back(std::move(other));
-        }
-      }
-    }
+    const std::vector<std::string> paths = paths_of_sets(
+        {choice.newest, choice.given}, {path_, number_, stub_.rank}, here_, present_, generations_);
     const std::string shared = shared_directory(here_.masked_name);
     const bool is_above = paths.front().starts_with(shared + "/");
     const auto unequal =
@@ -738,10 +662,7 @@ class View {
   std::optional<ComingStub> coming_;  ///< a stub that will be put at this path
   /// This node's stages have parts of launches whose processes no longer write.
   bool drains_ = false;
-  std::string decision_directory_;
-  std::string decision_name_;
-  DecidedFiles decided_files_;
-  std::string base_of_decided_;  ///< the files that decisions are about lie in it or below
+  LaunchDecision launch_decision_;
   std::vector<Generation> generations_;
   PresentNames present_;
   std::set<std::string> living_;  ///< launches with living ranks on this node

@@ -173,6 +173,19 @@ Bytes list_with_mode(ByteSpan list, mode_t mode) {
   return out;
 }
 
+bool lets_whole_group_write(ByteSpan list) {
+  const std::vector<Entry> entries = entries_of(list);
+  const mode_t mask = mask_of(entries);
+  bool has_group = false;
+  for (const Entry& entry : entries) {
+    // A member that the list names has the rights of his own entry only.
+    const bool is_of_member = entry.tag == Tag::user || entry.tag == Tag::own_group;
+    if (is_of_member && !may_write(entry.rights & mask)) return false;
+    has_group |= entry.tag == Tag::own_group;
+  }
+  return has_group;
+}
+
 bool lets_named_write(ByteSpan list) {
   const auto entries = entries_of(list);
   return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {

@@ -43,6 +43,9 @@ Bytes list_with_mode(ByteSpan list, mode_t mode);
 /// True if a user or group that a directory's access list names may write to the directory and enter it.
 bool lets_named_write(ByteSpan list);
 
+/// True if every member of the owning group may write to the directory and enter it, whoever the list names.
+bool lets_whole_group_write(ByteSpan list);
+
 /// Compares a directory's access list with the directory above it: true if a user or group that the
 /// list names may write to the directory and enter it, but may not do so in the directory above.
 /// `above` is the access list of the directory above (may be empty), `status_above` its status.

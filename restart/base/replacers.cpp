@@ -57,6 +57,7 @@ void Replacers::add_writers(const File& directory, const struct stat& status, Ki
   const bool others_write = has_all(status, S_IWOTH | (must_enter ? S_IXOTH : 0));
   // If there is a list, the group bits are its mask, and the list alone says which users may write.
   if (group_writes || (!list.empty() && others_write)) groups_.insert({status.st_gid, list});
+  if (must_enter && lets_whole_group_write(list)) groups_.insert({status.st_gid, Bytes()});
   // Members of the group do not count as others.
   if (list.empty() && others_write) is_everybody_ |= group_writes || kind == Kind::possible;
 }

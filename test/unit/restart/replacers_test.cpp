@@ -3,11 +3,15 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "restart/base/access_list.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/restart/made_list.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 
+using namespace mcr;
 using namespace mcr::restart;
 
 namespace {
@@ -51,6 +55,26 @@ TEST_CASE("members of a group may put files into one directory and not into the 
   CHECK_FALSE(trees.are_among());
   set_mode(trees.one, 0775);
   CHECK(trees.are_among());
+}
+
+TEST_CASE("a list that denies no member of the group anything leaves the group's right to write") {
+  const Trees trees;
+  const auto give_list = [&](std::uint16_t rights_of_user) {
+    const Bytes list = made_list({{Tag::owner, 7, 0},
+                                  {Tag::user, rights_of_user, 1000},
+                                  {Tag::own_group, 7, 0},
+                                  {Tag::mask, 7, 0},
+                                  {Tag::others, 5, 0}});
+    return ::setxattr(trees.one.c_str(), access_list_name, list.data(), list.size(), 0) == 0;
+  };
+  if (!give_list(7)) {
+    WARN("the file system has no access lists");
+    return;
+  }
+  set_mode(trees.other, 0775);
+  CHECK(trees.are_among());
+  REQUIRE(give_list(5));
+  CHECK_FALSE(trees.are_among());
 }
 
 TEST_CASE("who may rename a directory may exchange it") {

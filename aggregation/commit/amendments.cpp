@@ -27,6 +27,14 @@ void Amendments::add(const std::string& masked_name, std::uint32_t rank, const s
   (amended_by.empty() ? own_ : by_launch_[amended_by]).insert(file);
 }
 
+void Amendments::add(const Amendments& more) {
+  is_by_rank_ |= more.is_by_rank_;
+  all_.insert(more.all_.begin(), more.all_.end());
+  own_.insert(more.own_.begin(), more.own_.end());
+  for (const auto& [launch, files] : more.by_launch_)
+    by_launch_[launch].insert(files.begin(), files.end());
+}
+
 /// Files without the rank in their names may have been renamed since, so only their number is compared.
 bool Amendments::is_partial(const Files& written) const {
   if (is_by_rank_ || own_.empty()) return written.size() != all_.size();

@@ -16,6 +16,9 @@ class Amendments {
   void add(const std::string& masked_name, std::uint32_t rank, const std::string& path,
            const std::string& amended_by);
 
+  /// Adds those of another container of the set.
+  void add(const Amendments& more);
+
   /// True if a launch wrote into some of the files only. The set may then have files of different steps.
   [[nodiscard]] bool are_partial() const;
 

@@ -234,7 +234,7 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
       MCR_TRY(restart::PendingFile::create(home.descriptor(), name, 0600));
   MCR_TRY(
       restart::copy_data(watched.container, pending.file(), 0, MCR_TRY(watched.container.size())));
-  MCR_TRY(restart::mark_own_file(pending.file()));
+  (void)MCR_TRY(restart::mark_own_file(pending.file(), 0));
   // The access rights of the removed directory are no longer known, so only the owner may read the
   // container.
   MCR_TRY(pending.finish(restart::Durability::durable, restart::Existing::kept));

@@ -15,7 +15,6 @@
 namespace mcr::aggregation {
 namespace {
 
-using restart::File;
 using restart::parent_of;
 
 /// True if a file in the directory of the part's path is a stub of one of these parts, under whatever name.
@@ -23,10 +22,10 @@ bool is_in_its_directory(const StoredPart& part, const std::set<PartId>& parts) 
   if (part.below.empty()) return false;
   const auto base = part.home->open_base(O_PATH | O_DIRECTORY);
   if (!base) return false;
-  const std::size_t slash = part.below.rfind('/');
-  const auto directory = restart::open_beneath(
-      base->descriptor(), slash == std::string::npos ? "." : part.below.substr(0, slash),
-      O_RDONLY | O_DIRECTORY);
+  const std::string below = parent_of("/" + part.below).substr(1);
+  const auto directory =
+      below.empty() ? restart::File::open(base->descriptor(), ".", O_RDONLY | O_DIRECTORY)
+                    : restart::open_beneath(base->descriptor(), below, O_RDONLY | O_DIRECTORY);
   const auto names = directory ? restart::list_directory(directory->descriptor(), ".")
                                : Result<std::vector<std::string>>(directory.error());
   return names && std::any_of(names->begin(), names->end(), [&](const std::string& name) {
@@ -36,10 +35,11 @@ bool is_in_its_directory(const StoredPart& part, const std::set<PartId>& parts) 
          });
 }
 
+bool is_at_its_path(const StoredPart& part) {
+  return restart::file_at(part.open()).is_stub_of(part.part);
+}
+
 bool has_stub(const StoredSet& set) {
-  const auto is_at_its_path = [](const StoredPart& part) {
-    return restart::file_at(part.open()).is_stub_of(part.part);
-  };
   if (std::any_of(set.parts.begin(), set.parts.end(), is_at_its_path)) return true;
   std::set<PartId> parts;
   for (const StoredPart& part : set.parts) parts.insert(part.part);
@@ -49,16 +49,17 @@ bool has_stub(const StoredSet& set) {
 
 }  // namespace
 
-bool fill_gaps(StoredSet& set, StoredSet& copied) {
-  bool is_filled = false;
-  const std::set<std::uint32_t> wrote = set.account.wrote;
+bool add_named_parts(StoredSet& set, StoredSet& copied) {
+  bool is_used = false;
   for (StoredPart& part : copied.parts) {
-    if (wrote.contains(part.rank)) continue;
+    if (!is_at_its_path(part)) continue;
     set.account.wrote.insert(part.rank);
     set.parts.push_back(std::move(part));
-    is_filled = true;
+    is_used = true;
   }
-  if (!is_filled) return false;
+  if (!is_used) return false;
+  set.has_copied_parts = true;
+  set.amendments.add(copied.amendments);
   set.containers.insert(set.containers.end(), copied.containers.begin(), copied.containers.end());
   set.read.merge(copied.read);
   set.container_bytes += copied.container_bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets of which all containers are copies (ContainerReader::is_copy()). The user may have copied them from another user.
+// Sets with containers that are late copies (restart/container/own_file, LateCopies). The user may have copied them from another user.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,9 @@
 
 namespace mcr::aggregation {
 
-/// Adds the parts of `copied`, the same set, that `set` lacks, with their containers. Returns false if there are none.
-bool fill_gaps(StoredSet& set, StoredSet& copied);
+/// Adds those parts of `copied`, late copies of containers of the same set, that the stubs at their paths name. Returns false if there
+/// are none.
+bool add_named_parts(StoredSet& set, StoredSet& copied);
 
 /// Marks the copied sets that do not count, as opens do (restart/sets/generations, leave_out_copies()): the directory has other sets,
 /// and no file there belongs to the copied one.

@@ -70,7 +70,7 @@ struct ContainerFile {
   struct stat status {};  ///< of the very file that was read, with its author as owner
   restart::Maker maker;
   restart::Access access;
-  bool is_copy = false;
+  bool is_late_copy = false;
 };
 
 void add_parts(StoredSet& set, const ContainerFile& container, const SetShare& share) {
@@ -117,7 +117,7 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   set.prefix = share.is_bundled ? parent_of(container.path) + "/" + name_prefix_of(identity)
                                 : prefix_of(container.path);
   set.is_bundled |= share.is_bundled;
-  set.is_copied &= container.is_copy;
+  set.is_copied &= container.is_late_copy;
   if (identity.steps_up) set.steps_up = identity.steps_up;
   set.is_of_one_file |= is_of_one_file(identity);
   set.read[container.path] = {container.home.place(), FileIdentity(container.status)};
@@ -175,15 +175,29 @@ class FoundSets {
       return damaged(path, voice, shares.error());
     }
     container.access = MCR_TRY((*reader)->access());
-    container.is_copy = (*reader)->is_copy();
+    restart::LateCopies& late = late_copies_[parent_of(path)];
+    late.add((*reader)->origin());
+    if ((*reader)->origin().is_copy && !are_originals_read_) {
+      seen.is_read = false;
+      copies_.push_back(path);
+      return {};
+    }
+    container.is_late_copy = late.have((*reader)->origin());
     const auto size = static_cast<std::uint64_t>(container.status.st_size);
     for (const SetShare& share : *shares) {
       const SetName name{share.set.launch, share.set.masked_name, share.set.sequence};
-      Found& found = sets_[{name, voice, container.is_copy}];
+      Found& found = sets_[{name, voice, container.is_late_copy}];
       add_share(found.set, container, share, size / shares->size(), names_);
       (share.parts.empty() ? found.accounts : found.set.containers).push_back(path);
     }
     return {};
+  }
+
+  /// Reads the copies of containers, after all originals: only then it is known which of them are late ones.
+  void read_copies(std::vector<Error>& unreadable) {
+    are_originals_read_ = true;
+    for (const std::string& path : std::exchange(copies_, {}))
+      if (const auto added = add(path); !added) unreadable.push_back(added.error());
   }
 
   std::vector<StoredSet> take() {
@@ -194,7 +208,7 @@ class FoundSets {
     for (auto& [key, found] : sets_) {
       const auto& [name, voice, is_copy] = key;
       const auto copied = sets_.find({name, voice, true});
-      if (!is_copy && copied != sets_.end() && fill_gaps(found.set, copied->second.set))
+      if (!is_copy && copied != sets_.end() && add_named_parts(found.set, copied->second.set))
         sets_.erase(copied);
       StoredSet& set = found.set;
       const auto damage = damage_.find(std::pair(set.prefix, voice));
@@ -235,10 +249,13 @@ class FoundSets {
     return error;
   }
 
-  /// Keyed by set name, by the user to whom the containers are attributed, and by whether they are copies: a container
+  /// Keyed by set name, by the user to whom the containers are attributed, and by whether they are late copies: a container
   /// of another user joins a set only if both users can replace each other's files.
   std::map<std::tuple<SetName, uid_t, bool>, Found> sets_;
-  std::map<std::pair<std::string, uid_t>, Error> damage_;  ///< by prefix and voice
+  std::map<std::pair<std::string, uid_t>, Error> damage_;   ///< by prefix and voice
+  std::map<std::string, restart::LateCopies> late_copies_;  ///< by directory
+  std::vector<std::string> copies_;                         ///< to be read after all originals
+  bool are_originals_read_ = false;
   HeldByPath directories_;
   NamesByInode names_;
   std::map<std::pair<std::string, FileIdentity>, Seen> seen_;  ///< by directory
@@ -290,6 +307,7 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
   for (const std::string& path : containers) {
     if (const auto added = found.add(path); !added) unreadable.push_back(added.error());
   }
+  found.read_copies(unreadable);
   return found.take();
 }
 

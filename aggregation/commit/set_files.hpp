@@ -87,7 +87,9 @@ struct StoredSet {
   /// Descriptions of the damage; a damaged set never counts as whole.
   std::vector<std::string> damaged;
   bool is_bundled = false;  ///< one of its containers holds other sets too
-  bool is_copied = true;    ///< all its containers are copies (ContainerReader::is_copy())
+  bool is_copied = true;    ///< all its containers are late copies (LateCopies)
+  /// Some of its parts are only in late copies. Like a copied set, it replaces none of other containers.
+  bool has_copied_parts = false;
   /// A copied set that does not count (copied_sets.hpp).
   bool is_unused_copy = false;
   bool is_unreadable = false;  ///< a container cannot be read, so its parts are unknown

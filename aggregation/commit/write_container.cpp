@@ -104,7 +104,7 @@ class ContainerMaker {
     } else {
       MCR_TRY(write_file(pending.file(), set_.directory + "/" + pending.temporary_name()));
     }
-    MCR_TRY(restart::mark_own_file(pending.file()));
+    MCR_TRY(mark(directory, pending.file()));
     if (options_.drain.verify) MCR_TRY(read_back(pending.file()));
     if (set_.look_at_access) {
       report_.access = restart::readers_of(accesses_);
@@ -124,6 +124,14 @@ class ContainerMaker {
   }
 
  private:
+  Result<void> mark(const restart::File& directory, const restart::File& container) const {
+    const std::uint64_t known_ns =
+        options_.since ? options_.since->of(directory) : restart::written_since(directory);
+    const std::uint64_t since_ns = MCR_TRY(restart::mark_own_file(container, known_ns));
+    if (options_.since) options_.since->note(directory, since_ns);
+    return {};
+  }
+
   Result<void> make_replica(const restart::File& file) {
     MCR_TRY(write_file(file, file.name()));
     return set_.replica_is_made(report_.container_bytes);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/commit/written_since.hpp"
 #include "aggregation/merge/choice_memory.hpp"
 #include "aggregation/merge/plan.hpp"
 #include "aggregation/merge/schemes.hpp"
@@ -65,6 +66,7 @@ struct MergeOptions {
   std::uint64_t frame_bytes = frame_target_bytes;  ///< about the largest size of a frame
   /// Choices made for earlier sets; null: each set is examined anew.
   std::shared_ptr<ChoiceMemory> memory;
+  std::shared_ptr<WrittenSince> since;  ///< null: each container's directory is looked at
   /// Replaces an existing container of that name; if false, that is Cause::system (EEXIST).
   bool replace = false;
 };

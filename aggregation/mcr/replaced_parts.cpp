@@ -8,6 +8,8 @@
 
 #include "aggregation/commit/index_place.hpp"
 #include "aggregation/commit/set_files.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/container/own_file.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/stage/file_at.hpp"
 
@@ -23,14 +25,35 @@ bool is_at_its_path(const Container& container, const restart::PartEntry& entry)
 /// Orders writings of one file.
 using Order = std::pair<std::uint64_t, std::uint64_t>;
 
-/// Orders the containers of one set. Copies come first, because another user may have made them: the later ones count.
-Order order_in_set(const restart::ContainerReader& container) {
-  return {container.is_copy() ? 0 : 1, container.set().created_ns};
-}
+/// Orders the writings of a file. Late copies of containers come first, because another user may have made them; the later
+/// writings count. But a part that the stub at its path names is no other user's choice.
+class OrderOfParts {
+ public:
+  explicit OrderOfParts(const Containers& containers) {
+    for (const Container& container : containers)
+      late_of(container).add(container.reader->origin());
+  }
+  /// `entry`: null for a native member.
+  Order operator()(const Container& container, const restart::PartEntry* entry) {
+    const restart::SetIdentity& set = container.reader->set();
+    const bool is_late = late_of(container).have(container.reader->origin());
+    if (is_late && (entry == nullptr || !is_at_its_path(container, *entry)))
+      return {0, set.created_ns};
+    // Each set of one file is a new writing of that file, and replaces the earlier writings.
+    return {is_of_one_file(set) ? set.order() : 1, set.created_ns};
+  }
+
+ private:
+  restart::LateCopies& late_of(const Container& container) {
+    return late_[restart::parent_of(container.reader->name())];
+  }
+  std::map<std::string, restart::LateCopies> late_;  ///< by directory
+};
 
 /// Adds the parts of files that the program renamed and then wrote into: the later part has another name. But if the earlier name still
 /// shows the earlier part, the program has copied the file.
-Result<void> add_renamed(const Containers& containers, std::set<restart::PartId>& replaced) {
+Result<void> add_renamed(const Containers& containers, OrderOfParts& order_of,
+                         std::set<restart::PartId>& replaced) {
   struct Newest {
     Order order;
     std::string path;
@@ -48,12 +71,12 @@ Result<void> add_renamed(const Containers& containers, std::set<restart::PartId>
     }
     return {};
   };
-  MCR_TRY(for_each([](const Container& container, const auto& entry, Newest& known) {
-    const Order order = order_in_set(*container.reader);
+  MCR_TRY(for_each([&](const Container& container, const auto& entry, Newest& known) {
+    const Order order = order_of(container, &entry);
     if (order >= known.order) known = {order, entry.path};
   }));
   return for_each([&](const Container& container, const auto& entry, const Newest& known) {
-    const bool is_earlier = order_in_set(*container.reader) < known.order;
+    const bool is_earlier = order_of(container, &entry) < known.order;
     if (is_earlier && entry.path != known.path && !is_at_its_path(container, entry))
       replaced.insert(entry.part);
   });
@@ -73,18 +96,15 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
     Order order;
     restart::PartId part;
   };
+  OrderOfParts order_of(containers);
   std::map<Path, Newest> newest;
   std::set<restart::PartId> replaced;
   for (const Container& container : containers) {
     const auto& records = *MCR_TRY(container.reader->parts());
-    // Each set of one file is a new writing of that file, and replaces the earlier writings.
     const bool is_alone = is_of_one_file(container.reader->set());
-    const restart::SetIdentity& set = container.reader->set();
     for (std::size_t i = 0; i < records.size(); ++i) {
       const restart::PartEntry& entry = records[i].entry;
-      const Newest here{
-          is_alone ? Order(set.order(), set.created_ns) : order_in_set(*container.reader),
-          entry.part};
+      const Newest here{order_of(container, &entry), entry.part};
       const SetKey key = is_alone ? SetKey{} : key_of(*container.reader, i);
       const auto [there, is_first] = newest.try_emplace(Path{key, entry.path}, here);
       if (is_first || there->second.part == here.part) continue;
@@ -97,15 +117,14 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
     const restart::SetIdentity& set = container.reader->set();
     const bool is_alone = is_of_one_file(set);
     const SetKey key = is_alone ? SetKey{} : key_of(*container.reader, 0);
-    const Order order =
-        is_alone ? Order(set.order(), set.created_ns) : order_in_set(*container.reader);
+    const Order order = order_of(container, nullptr);
     for (const restart::NativeMember& native : set.natives) {
       const auto there = newest.find(Path{key, native.path});
       if (there != newest.end() && order >= there->second.order)
         replaced.insert(there->second.part);
     }
   }
-  MCR_TRY(add_renamed(containers, replaced));
+  MCR_TRY(add_renamed(containers, order_of, replaced));
   return replaced;
 }
 

@@ -6,8 +6,11 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include <array>
+#include <cstddef>
 #include <optional>
 
+#include "codecs/base/checksum.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::restart {
@@ -54,6 +57,19 @@ bool was_made_before(const File& file, std::uint64_t moment_ns) {
 std::uint64_t birth_time_of(const File& file) {
   const auto times = times_of(file);
   return times ? nanoseconds(times->stx_btime) : 0;
+}
+
+std::uint64_t handle_of(const File& file) {
+  // The handle's bytes follow its head.
+  alignas(struct file_handle) std::array<std::byte, sizeof(struct file_handle) + MAX_HANDLE_SZ>
+      room{};
+  auto* const handle = reinterpret_cast<struct file_handle*>(room.data());
+  handle->handle_bytes = MAX_HANDLE_SZ;
+  int mount = 0;
+  if (!has_local_clock(file) ||
+      ::name_to_handle_at(file.descriptor(), "", handle, &mount, AT_EMPTY_PATH) != 0)
+    return 0;
+  return checksum(ByteSpan(room).subspan(sizeof(struct file_handle), handle->handle_bytes));
 }
 
 bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns) {

@@ -23,6 +23,10 @@ bool was_made_before(const File& file, std::uint64_t moment_ns);
 /// so a copy of a file has another one.
 std::uint64_t birth_time_of(const File& file);
 
+/// Returns a number that the file system gave the file and that nobody can foretell, unlike inode number and birth time: a hash of the
+/// file's handle, with the generation of the inode. 0 if there is none: on file systems that other machines reach, handles may differ.
+std::uint64_t handle_of(const File& file);
+
 /// As was_made_after(), for a directory by its path. True also if nothing lies at the path.
 bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns);
 

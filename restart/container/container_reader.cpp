@@ -149,7 +149,7 @@ class FileContainerReader final : public ContainerReader {
       return Error{Cause::damaged, "the index's directory does not match its checksum"};
     }
     directory_ = MCR_TRY(read_index_directory(directory, user_block_.index_bytes));
-    is_copy_ = is_another_file(read_file_mark(ByteSpan(head).first(there)), file_, status);
+    origin_ = origin_of(ByteSpan(head).first(there), file_, status);
     limit_times(directory_.set, status);
     return {};
   }
@@ -167,7 +167,7 @@ class FileContainerReader final : public ContainerReader {
   Result<Access> access() const override { return access_of(file_); }
   const UserBlock& user_block() const override { return user_block_; }
   const SetIdentity& set() const override { return directory_.set; }
-  bool is_copy() const override { return is_copy_; }
+  const FileOrigin& origin() const override { return origin_; }
   const IndexDirectory& directory() const override { return directory_; }
 
   Result<const std::vector<PartRecord>*> parts() override {
@@ -307,7 +307,7 @@ class FileContainerReader final : public ContainerReader {
   std::uint64_t file_bytes_;
   UserBlock user_block_;
   IndexDirectory directory_;
-  bool is_copy_ = false;
+  FileOrigin origin_;
   std::optional<std::vector<PartRecord>> parts_;
   std::optional<std::vector<DatasetEntry>> datasets_;
   LastPage last_frames_;

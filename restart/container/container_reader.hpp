@@ -14,6 +14,7 @@
 #include "codecs/base/scratch.hpp"
 #include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
+#include "restart/container/own_file.hpp"
 #include "restart/format/index.hpp"
 
 namespace mcr::restart {
@@ -42,9 +43,7 @@ class ContainerReader {
   /// the file's last change.
   [[nodiscard]] virtual const SetIdentity& set() const = 0;
   [[nodiscard]] virtual const IndexDirectory& directory() const = 0;
-  /// True if the file was certainly not written where it lies, by its mark: the user may have copied it from another user. A
-  /// container of a version without marks counts as a copy. False if the file system records no birth times.
-  [[nodiscard]] virtual bool is_copy() const = 0;
+  [[nodiscard]] virtual const FileOrigin& origin() const = 0;
   /// The part table, read at the first call.
   virtual Result<const std::vector<PartRecord>*> parts() = 0;
   /// Returns all datasets with their names, read at the first call. For tools: the cost grows with

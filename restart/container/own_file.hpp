@@ -1,19 +1,52 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tells a container that was written where it lies from a copy, which the user may have made of another user's container.
+// docs/design/trust-boundaries.md, "A container that the user has copied".
 #pragma once
 
 #include <sys/stat.h>
+
+#include <cstdint>
 
 #include "restart/base/file.hpp"
 #include "restart/format/user_block.hpp"
 
 namespace mcr::restart {
 
-/// Writes the file's mark into its user block, which must be there. Call it for each file that gets a container's name.
-Result<void> mark_own_file(const File& container);
+/// Where a container's file comes from.
+struct FileOrigin {
+  /// The file is certainly not the one into which the container was written. A container of a version without marks
+  /// counts as a copy. False if the file system records no birth times: some of these do not keep inode numbers either.
+  bool is_copy = false;
+  std::uint64_t born_ns = 0;   ///< birth time of the file; 0: not recorded
+  std::uint64_t since_ns = 0;  ///< FileMark::since_ns, if this is no copy; 0: not known
+};
 
-/// True if the file is certainly not the one that bears this mark. False if the file system records no birth times: some of these
-/// do not keep inode numbers either. `status` is that of the file.
-bool is_another_file(const FileMark& mark, const File& container, const struct stat& status);
+/// Writes the file's mark into its user block, which must be there. Call it for each file that gets a container's name.
+/// `since_ns`: FileMark::since_ns; 0: nothing is known about the directory, and the file counts as its first container. Returns
+/// the FileMark::since_ns that was written.
+Result<std::uint64_t> mark_own_file(const File& container, std::uint64_t since_ns);
+
+/// `status` is that of the file, and `head` its first bytes.
+FileOrigin origin_of(ByteSpan head, const File& container, const struct stat& status);
+
+/// Tells copies that were in the directory before mcr first wrote there from later ones. The earlier ones came with the directory:
+/// somebody has moved or copied a whole run. Add all containers first.
+class LateCopies {
+ public:
+  void add(const FileOrigin& origin) {
+    if (origin.is_copy || origin.since_ns == 0) return;
+    if (since_ns_ == 0 || origin.since_ns < since_ns_) since_ns_ = origin.since_ns;
+  }
+  [[nodiscard]] bool have(const FileOrigin& origin) const {
+    return origin.is_copy && since_ns_ != 0 && origin.born_ns >= since_ns_;
+  }
+
+ private:
+  std::uint64_t since_ns_ = 0;
+};
+
+/// Returns since when mcr has written containers into the directory, as one of them tells it; 0: not known. Reads the beginning of
+/// at most 256 containers.
+std::uint64_t written_since(const File& directory);
 
 }  // namespace mcr::restart

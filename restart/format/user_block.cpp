@@ -65,23 +65,22 @@ Result<UserBlock> read_user_block(ByteSpan file_head) {
 Bytes write_file_mark(const FileMark& mark) {
   Bytes out;
   Writer writer(out);
-  writer.u64(mark.inode);
-  writer.u64(mark.born_ns);
+  for (const std::uint64_t field : {mark.inode, mark.born_ns, mark.handle, mark.since_ns})
+    writer.u64(field);
   writer.u64(checksum(out));
   return out;
 }
 
 FileMark read_file_mark(ByteSpan file_head) {
-  constexpr std::size_t summed_bytes = 16;
+  constexpr std::size_t summed_bytes = 4 * 8;
   constexpr std::size_t bytes = summed_bytes + 8;
   if (file_head.size() < FileMark::offset + bytes) return {};
   const ByteSpan written = file_head.subspan(FileMark::offset, bytes);
   Reader in(written);
-  const auto inode = in.u64();
-  const auto born_ns = in.u64();
-  const auto sum = in.u64();
-  if (!inode || !born_ns || !sum || *sum != checksum(written.first(summed_bytes))) return {};
-  return {*inode, *born_ns};
+  FileMark mark;
+  for (std::uint64_t* const field : {&mark.inode, &mark.born_ns, &mark.handle, &mark.since_ns})
+    *field = in.u64().value();
+  return in.u64().value() == checksum(written.first(summed_bytes)) ? mark : FileMark{};
 }
 
 }  // namespace mcr::restart

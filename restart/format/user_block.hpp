@@ -28,11 +28,14 @@ struct UserBlock {
 Bytes write_user_block(const UserBlock& block);  ///< exactly UserBlock::bytes long
 Result<UserBlock> read_user_block(ByteSpan file_head);
 
-/// Inode number and birth time of the container's own file. A copy of the container has other ones.
+/// Which file the container was written into. A copy of the container is another file.
 struct FileMark {
   static constexpr std::uint64_t offset = 128;  ///< in the user block
   std::uint64_t inode = 0;
   std::uint64_t born_ns = 0;  ///< as birth_time_of()
+  std::uint64_t handle = 0;   ///< as handle_of()
+  /// When mcr first wrote a container into this directory, by the file system's clock.
+  std::uint64_t since_ns = 0;
 
   bool operator==(const FileMark&) const = default;
 };

@@ -121,9 +121,9 @@ std::string MixText::of_unequal_places(const Choice& choice, const UnequalPlaces
          how_far_back(choice) + ". But not the same users may replace " + printable(places.one) +
          " and " + printable(places.other) +
          ", so one of them could choose by one rank's file what all ranks open. The open was "
-         "refused; nothing is lost. Set mix=previous if you trust these users, or give the ranks' "
-         "files and directories the same permissions; `mcr unpack` writes the earlier set as plain "
-         "files";
+         "refused; nothing is lost. Set mix=previous if you trust these users. Or look whether "
+         "they have put one of the files there, and give the ranks' files and directories the same "
+         "permissions; `mcr unpack` writes the earlier set as plain files";
 }
 
 bool MixText::is_nothing_found(const Choice& choice) const {

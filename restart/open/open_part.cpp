@@ -182,7 +182,7 @@ class Search {
                 " lies where other users can put files, and they cannot put any beside the "
                 "stub, so the container is not trusted; if you trust these users, set "
                 "allow= to its directory, or write the files out with `mcr unpack`"};
-      is_in_copy_ = container->is_copy();
+      is_in_copy_ = container->origin().is_copy;
       if (place.is_allowed) container->trust_owner();
       if (origin_ != nullptr)
         *origin_ = MCR_TRY(stored_origin(*container, i, directory.descriptor()));
@@ -211,7 +211,7 @@ class Search {
   // many places, and links and second names may lead from all of them to the same few files.
   std::set<std::pair<FileIdentity, std::string>> searched_;
   std::set<FileIdentity> without_part_;
-  /// The part that in_container() found last is in a copy, which may be another user's (ContainerReader::is_copy()).
+  /// The part that in_container() found last is in a copy, which may be another user's (FileOrigin::is_copy).
   bool is_in_copy_ = false;
   /// A container in this place was not believed; in another place it may be.
   bool was_refused_ = false;

@@ -32,7 +32,7 @@ bool lies_beside(const std::string& containers, const Stub& stub, const std::str
 bool has_part(const std::vector<Generation>& generations, const Stub& stub) {
   using State = LaunchDirectory::State;
   if (std::any_of(generations.begin(), generations.end(),
-                  [&](const Generation& it) { return it.parts.contains(stub.part); }))
+                  [&](const Generation& it) { return it.has(stub.part); }))
     return true;
   const auto stage = LaunchDirectory::open(stub.launch_directory);
   return stage &&
@@ -44,8 +44,7 @@ bool is_part_of_generation(const Stub& stub, const std::string& path, const std:
   const auto has_it = [&](const ContainerPlace& place) {
     const std::vector<Generation>& stored =
         stored_generations(place, components_of(stub, place.masked_name), true, look);
-    return !stored.empty() && stored.front().name == name &&
-           stored.front().parts.contains(stub.part);
+    return !stored.empty() && stored.front().name == name && stored.front().has(stub.part);
   };
   const auto any_has_it = [&](const std::vector<ContainerPlace>& places) {
     return std::any_of(places.begin(), places.end(), has_it);

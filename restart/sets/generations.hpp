@@ -110,9 +110,16 @@ struct Generation {
   /// All parts in its containers. A part that a later amendment replaced counts too, because a
   /// copied stub may still name it.
   std::set<PartId> parts;
+  /// Members in late copies (LateCopies) of containers. If the generation has other containers, each counts once a present stub
+  /// names its part: the user may have copied the container from another user.
+  std::map<PartId, Member> copied;
   std::size_t containers = 0;
-  /// All its containers are copies, which the user may have made of another user's (ContainerReader::is_copy()).
+  /// All its containers are late copies.
   bool is_copied = false;
+
+  [[nodiscard]] bool has(const PartId& part) const {
+    return parts.contains(part) || copied.contains(part);
+  }
   bool damaged = false;  ///< a container of the set is unreadable, or a native member is gone
   std::string damaged_container;  ///< path of an unreadable container; empty: none
 };

@@ -209,7 +209,7 @@ const Generation* known_generation(const Stub& stub, const std::vector<Generatio
   const Generation* named = nullptr;
   for (const Generation& it : generations) {
     if (it.name.launch != stub.launch || it.name.sequence != stub.sequence) continue;
-    if (it.parts.contains(stub.part)) return &it;
+    if (it.has(stub.part)) return &it;
     if (named == nullptr && is_candidate(stub, it.name.masked_name)) named = &it;
   }
   return named;
@@ -332,8 +332,19 @@ bool is_in_own_container(const Stub& stub, const std::string& path, Look& look) 
   return std::any_of(places.begin(), places.end(), [&](const ContainerPlace& place) {
     const std::vector<Generation>& found =
         stored_generations(place, components_of(stub, place.masked_name), true, look);
-    return !found.empty() && found.front().parts.contains(stub.part);
+    return !found.empty() && found.front().has(stub.part);
   });
+}
+
+/// Adds the part, which a present stub names, if only a copy of a container has it.
+void use_copy(Generation& generation, const PartId& part) {
+  const auto copied = generation.copied.extract(part);
+  if (!copied) return;
+  Member& member = copied.mapped();
+  generation.parts.insert(part);
+  generation.account.wrote.insert(member.rank);
+  Member& known = generation.members[member.path];
+  if (member.written_ns >= known.written_ns) known = std::move(member);
 }
 
 /// Notes when a part in the stage was begun, as its container will say it.
@@ -375,6 +386,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       known->order_ns = Generation::not_committed;
       known->has_own_date = true;
     }
+    if (known != generations.end() && !is_native) use_copy(*known, stub.part);
     if (known != generations.end() && !is_native && known->parts.contains(stub.part)) {
       there.available = true;
       continue;

@@ -67,7 +67,7 @@ std::optional<ContainerPlace> find_place_above(const Stub& stub, const std::stri
     for (ContainerPlace& above : places_above(stub, path, with_near_names)) {
       stored = stored_generations(above, components_of(stub, above.masked_name), true, look);
       if (stored.empty()) continue;
-      if (!with_near_names || stored.front().parts.contains(stub.part)) return std::move(above);
+      if (!with_near_names || stored.front().has(stub.part)) return std::move(above);
     }
   }
   stored.clear();

@@ -36,8 +36,10 @@ void add_share(Generation& generation, const SetShare& share, const Maker& maker
   for (const PartRecord* record : share.parts) {
     const PartEntry& entry = record->entry;
     generation.parts.insert(entry.part);
-    add_member(generation, share,
-               {entry.part, entry.rank, path_tail(entry.path, components), 0, {}, maker.author});
+    Member member{entry.part,           entry.rank, path_tail(entry.path, components),
+                  share.set.created_ns, {},         maker.author};
+    if (generation.is_copied) generation.copied.emplace(entry.part, member);
+    add_member(generation, share, std::move(member));
   }
   for (const NativeMember& native : share.set.natives) {
     std::string path = path_tail(native.path, components);
@@ -45,20 +47,6 @@ void add_share(Generation& generation, const SetShare& share, const Maker& maker
     add_member(generation, share,
                {PartId{}, native.rank, std::move(path), 0, native, maker.author});
   }
-}
-
-/// Adds what copies of containers have of a set that other containers have, too: members that these lack. A set that
-/// the user has copied from another user may have any name.
-void fill_gaps(Generation& generation, Generation copied) {
-  generation.parts.merge(copied.parts);
-  std::set<std::uint32_t> filled;
-  for (auto& [path, member] : copied.members) {
-    if (generation.account.wrote.contains(member.rank)) continue;
-    filled.insert(member.rank);
-    generation.members.try_emplace(path, std::move(member));
-  }
-  generation.account.wrote.merge(filled);
-  generation.containers += copied.containers;
 }
 
 /// All generations whose containers show one masked name in their file names, collected container by container. Files
@@ -88,7 +76,7 @@ class FoundGenerations {
         const auto own = parse_container_name(name);
         // A container that cannot be read counts for the masked name of the place.
         if (own && wanted_ == own->masked_name)
-          add_container(name, {own->launch, own->sequence, place_.masked_name});
+          add_container(name, {own->launch, own->sequence, place_.masked_name}, identity_of(name));
       });
     }
     if (bundles_) {
@@ -98,21 +86,29 @@ class FoundGenerations {
                  if (bundle && bundles_ == bundle->pattern) add_bundle(name);
                });
     }
+    // Which copies are late ones is known only now.
+    are_originals_read_ = true;
+    for (const Copy& copy : std::exchange(copies_, {})) {
+      if (look_.is_over()) break;
+      copy.name ? add_container(copy.file, *copy.name, copy.identity) : add_bundle(copy.file);
+    }
     std::vector<Generation> found;
     for (auto& [name, generation] : by_name_) {
-      const auto copied = copies_.extract(name);
-      if (copied) fill_gaps(generation, std::move(copied.mapped()));
+      if (auto late = late_.extract(name)) generation.copied = std::move(late.mapped().copied);
       found.push_back(std::move(generation));
     }
-    for (auto& [name, generation] : copies_) {
-      generation.is_copied = true;
-      found.push_back(std::move(generation));
-    }
+    for (auto& [name, generation] : late_) found.push_back(std::move(generation));
     mark_after_failed_attempts(found);
     return found;
   }
 
  private:
+  struct Copy {
+    std::string file;
+    FileIdentity identity;
+    std::optional<GenerationName> name;  ///< none: it may be a bundle
+  };
+
   template <typename Take>
   void for_each(const std::string& prefix, Take take) {
     const auto names = look_.containers(directory_, prefix);
@@ -138,8 +134,18 @@ class FoundGenerations {
     return place_.fits(set) && (!own_only_ || set.masked_name == place_.masked_name);
   }
 
-  Generation& one_container_more(const GenerationName& name, bool is_copy = false) {
-    Generation& generation = is_copy ? copies_[name] : by_name_[name];
+  /// True if the container is a copy, and originals are still to be read.
+  bool is_for_later(const ContainerReader& container, const Copy& copy) {
+    late_copies_.add(container.origin());
+    if (are_originals_read_ || !container.origin().is_copy) return false;
+    are_copies_.insert(copy.identity);
+    copies_.push_back(copy);
+    return true;
+  }
+
+  Generation& one_container_more(const GenerationName& name, bool is_late = false) {
+    Generation& generation = is_late ? late_[name] : by_name_[name];
+    generation.is_copied = is_late;
     generation.name = name;
     ++generation.containers;
     return generation;
@@ -147,8 +153,9 @@ class FoundGenerations {
 
   /// Adds the sets in a bundle. (A bundle is of a launch with one rank.)
   void add_bundle(const std::string& file) {
-    if (!bundles_read_.insert(identity_of(file)).second) return;
+    if (!are_originals_read_ && !bundles_read_.insert(identity_of(file)).second) return;
     const auto reader = directory_.container(file);
+    if (reader && is_for_later(**reader, {file, {}, std::nullopt})) return;
     const auto shares =
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
@@ -164,9 +171,9 @@ class FoundGenerations {
           container_suffix(0, 0, {});
       const auto parsed = share.is_bundled ? parse_container_name(own) : std::nullopt;
       if (!parsed || wanted_ != parsed->masked_name || left_out(own)) continue;
-      add_share(
-          one_container_more({set.launch, set.sequence, set.masked_name}, (*reader)->is_copy()),
-          share, maker_of(beside_, *status), components_);
+      add_share(one_container_more({set.launch, set.sequence, set.masked_name},
+                                   late_copies_.have((*reader)->origin())),
+                share, maker_of(beside_, *status), components_);
     }
   }
 
@@ -178,8 +185,11 @@ class FoundGenerations {
            is_believed(beside_.author(status), ::geteuid());
   }
 
-  void add_container(const std::string& file, GenerationName name) {
-    const FileIdentity identity = identity_of(file);
+  void add_container(const std::string& file, GenerationName name, const FileIdentity& identity) {
+    if (!are_originals_read_ && are_copies_.contains(identity)) {
+      copies_.push_back({file, identity, name});
+      return;
+    }
     const auto earlier = read_.find(identity);
     if (earlier != read_.end()) {
       const auto& names = earlier->second.names;
@@ -191,6 +201,7 @@ class FoundGenerations {
     const auto reader = directory_.container(file);
     // If the container's owner is not believed, the container counts as missing.
     if (!reader && reader.error().cause == Cause::usage) return;
+    if (reader && is_for_later(**reader, {file, identity, name})) return;
     const auto shares =
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     const auto status = shares ? (*reader)->status() : Result<struct stat>(shares.error());
@@ -206,7 +217,8 @@ class FoundGenerations {
     Read& read = read_[identity];
     read.names = names;
     read.is_added = read.names == name;
-    Generation& generation = one_container_more(name, read.is_added && (*reader)->is_copy());
+    Generation& generation =
+        one_container_more(name, read.is_added && late_copies_.have((*reader)->origin()));
     if (!read.is_added) return add_damage(generation, file);
     for (const SetShare& share : *shares)
       add_share(generation, share, maker_of(beside_, *status), components_);
@@ -245,8 +257,11 @@ class FoundGenerations {
   std::string launch_;                  ///< in the place's prefix
   std::optional<std::string> bundles_;  ///< the pattern in names of bundles
   std::map<GenerationName, Generation> by_name_;
-  std::map<GenerationName, Generation>
-      copies_;  ///< what copies of containers say (ContainerReader::is_copy())
+  std::map<GenerationName, Generation> late_;  ///< what late copies of containers say
+  std::vector<Copy> copies_;                   ///< to be read after all originals
+  std::set<FileIdentity> are_copies_;
+  LateCopies late_copies_;
+  bool are_originals_read_ = false;
   std::map<FileIdentity, Read> read_;
   std::set<FileIdentity> bundles_read_;
 };

@@ -236,7 +236,7 @@ int run(int count, char** texts) {
   if (!out) fail(std::string("cannot write ") + texts[2]);
   if (kind == "container") {
     const auto file = File::open(AT_FDCWD, texts[2], O_RDWR);
-    if (!file || !mark_own_file(*file)) fail(std::string("cannot mark ") + texts[2]);
+    if (!file || !mark_own_file(*file, 0)) fail(std::string("cannot mark ") + texts[2]);
   }
   return 0;
 }

@@ -221,7 +221,7 @@ TEST_CASE("a user block is read back, and every changed byte in it is noticed") 
 TEST_CASE("a file's mark is read back beside the user block; a damaged one, or none, is no mark") {
   Bytes head = write_user_block({});
   CHECK(read_file_mark(head) == FileMark{});
-  const FileMark mark{77, 1'700'000'000'000'000'001};
+  const FileMark mark{77, 1'700'000'000'000'000'001, 78, 1'700'000'000'000'000'000};
   const Bytes written = write_file_mark(mark);
   std::copy(written.begin(), written.end(), head.begin() + FileMark::offset);
   CHECK(read_file_mark(head) == mark);

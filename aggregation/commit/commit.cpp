@@ -208,6 +208,12 @@ const std::shared_ptr<WrittenSince>& directories_of_this_leader() {
   return since;
 }
 
+/// Never destroyed: HDF5 ends before statics are destroyed.
+LayoutMemory& layouts_of_this_leader() {
+  static LayoutMemory& memory = *new LayoutMemory;
+  return memory;
+}
+
 /// Returns the same word for each attempt at a group. No other process uses it: a launch has one leader on a
 /// node at a time, and another node, which brings a replica back, has another name.
 std::string temporary_word(const LaunchDirectory& directory, const ContainerName& where,
@@ -267,6 +273,7 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   MergeOptions options = MCR_TRY(merge_options(settings, group.fast));
   options.memory = choices_of_this_leader();
   options.since = directories_of_this_leader();
+  options.layouts = &layouts_of_this_leader();
   if (!group.bundle.empty()) options.frame_bytes = bundle_frame_bytes;
   // A leader on another node may take the same name first if ranks of both nodes write the same
   // file in turn.

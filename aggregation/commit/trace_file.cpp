@@ -87,6 +87,7 @@ std::string trace_text(const CommitReport& report) {
   };
   add("container", quoted(report.path));
   add("parts", number(std::uint64_t{report.checksums.size()}));
+  add("parts_not_walked", number(std::uint64_t{report.parts_not_walked}));
   add("variables", number(std::uint64_t{report.variables.size()}));
   add("raw_bytes", number(report.raw_bytes));
   add("container_bytes", number(report.container_bytes));

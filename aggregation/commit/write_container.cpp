@@ -58,9 +58,11 @@ class Seconds {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-/// The most walked parts with which other parts are compared. The ranks of a program rarely have
-/// more layouts than this.
+/// The most walked parts of a set with which other parts are compared. The ranks of a program rarely
+/// have more layouts than this.
 constexpr std::size_t max_references = 4;
+/// The share of the leader's memory that may be used for layouts of earlier sets.
+constexpr std::uint64_t layouts_share = 8;
 
 /// Limit on the processor time for walking a part. A valid part stays below it, because a dataset
 /// takes 31 µs to walk and at least 300 bytes of the part.
@@ -71,7 +73,11 @@ std::chrono::milliseconds walking_time(std::uint64_t bytes) {
 class ContainerMaker {
  public:
   ContainerMaker(const SetToCommit& set, const MergeOptions& options)
-      : set_(set), options_(options) {}
+      : set_(set),
+        options_(options),
+        kept_types_(options.layouts != nullptr ? options.layouts->types()
+                                               : std::make_shared<Datatypes>()),
+        types_(*kept_types_) {}
 
   Result<CommitReport> run() {
     for (const PartToCommit& part : set_.parts) {
@@ -154,6 +160,7 @@ class ContainerMaker {
     opaque_type_ = MCR_TRY(types_.opaque_bytes());
     layouts_.resize(set_.parts.size());
     if (!is_aware(options_.scheme)) return {};
+    if (options_.layouts != nullptr) references_ = options_.layouts->take(memory_key());
     Rehearsal rehearsal(set_.parts.size(), [this](std::size_t i) {
       const auto done = take_inventory_of(i, nullptr);
       return done ? std::string() : done.error().message;
@@ -161,6 +168,10 @@ class ContainerMaker {
     for (std::size_t i = 0; i < set_.parts.size(); ++i) {
       if (const auto done = take_inventory_of(i, &rehearsal); !done)
         report_.unreadable.push_back(set_.parts[i].path + ": " + done.error().message);
+    }
+    if (options_.layouts != nullptr) {
+      options_.layouts->keep(memory_key(), std::move(references_),
+                             options_.drain.memory_bytes / layouts_share);
     }
     references_.clear();
     return {};
@@ -181,9 +192,13 @@ class ContainerMaker {
     const WalkedPart walked =
         MCR_TRY(read_part_layout(restart::link_path(part.bytes->descriptor()), part.size, types_));
     layouts_[i] = walked.layout;
-    if (references_.size() == max_references || i + 1 == set_.parts.size()) return {};
-    auto reference = ReferencePart::make(*part.bytes, part.size, walked);
-    if (reference) references_.push_back(std::move(*reference));
+    const bool is_needed = i + 1 < set_.parts.size() || options_.layouts != nullptr;
+    // The rehearsal's child must get the same references, although it leaves out parts that fit.
+    if (!is_needed || made_references_ == max_references) return {};
+    auto reference = ReferencePart::make(*part.bytes, part.size, types_, walked);
+    if (!reference) return {};
+    references_.push_back(std::move(*reference));
+    ++made_references_;
     return {};
   }
 
@@ -375,6 +390,14 @@ class ContainerMaker {
     });
   }
 
+  /// Returns the options for drain(), which must not use the memory that layouts take.
+  [[nodiscard]] DrainOptions drain_options() const {
+    DrainOptions options = options_.drain;
+    if (options_.layouts != nullptr)
+      options.memory_bytes -= std::min(options.memory_bytes, options_.layouts->memory_bytes());
+    return options;
+  }
+
   Result<void> write_file(const restart::File& file, const std::string& path) {
     const auto writer = MCR_TRY(ContainerWriter::create(file, path));
     std::int64_t present = -1;
@@ -391,7 +414,7 @@ class ContainerMaker {
       return writer->place_frame(dataset, frame);
     };
     sink.store = [&](std::uint64_t place, ByteSpan stored) { return writer->store(place, stored); };
-    report_.drain = MCR_TRY(drain(plan_, windows, sums, encodings_, options_.drain, sink));
+    report_.drain = MCR_TRY(drain(plan_, windows, sums, encodings_, drain_options(), sink));
     seconds_.lap();
     MCR_TRY(finish_sums(sums));
     for (const GroupInfo& group : common_groups(layouts_)) {
@@ -480,10 +503,12 @@ class ContainerMaker {
   PartFiles files_;
   std::vector<std::uint64_t> part_bytes_;
   std::vector<std::uint32_t> ranks_;
-  Datatypes types_;
+  std::shared_ptr<Datatypes> kept_types_;
+  Datatypes& types_;
   std::uint32_t opaque_type_ = 0;
   PartLayouts layouts_;
   std::vector<ReferencePart> references_;  ///< used while the inventory is taken
+  std::size_t made_references_ = 0;        ///< of this set's parts
   std::vector<Variable> variables_;
   std::vector<std::string> stable_names_;  ///< of the variables
   MergePlan plan_;

@@ -12,6 +12,7 @@
 
 #include "aggregation/commit/written_since.hpp"
 #include "aggregation/merge/choice_memory.hpp"
+#include "aggregation/merge/layout_memory.hpp"
 #include "aggregation/merge/plan.hpp"
 #include "aggregation/merge/schemes.hpp"
 #include "aggregation/merge/similarity.hpp"
@@ -67,6 +68,8 @@ struct MergeOptions {
   /// Choices made for earlier sets; null: each set is examined anew.
   std::shared_ptr<ChoiceMemory> memory;
   std::shared_ptr<WrittenSince> since;  ///< null: each container's directory is looked at
+  /// Layouts of earlier sets' parts; null: the parts of each set are walked anew.
+  LayoutMemory* layouts = nullptr;
   /// Replaces an existing container of that name; if false, that is Cause::system (EEXIST).
   bool replace = false;
 };
@@ -93,7 +96,7 @@ struct CommitReport {
   std::vector<std::uint64_t> checksums;   ///< of the parts, XXH3-64
   /// For each part that is stored as skeleton only, the reason.
   std::vector<std::string> unreadable;
-  std::size_t parts_not_walked = 0;  ///< parts whose metadata equals that of a walked part
+  std::size_t parts_not_walked = 0;  ///< their metadata equals that of a walked part
   double inventory_seconds = 0;
   double plan_seconds = 0;
   double choose_seconds = 0;

@@ -173,6 +173,8 @@ Result<std::uint32_t> Datatypes::find_or_add(hid_t type) {
   }
   added.id = std::move(transient);
   const auto number = static_cast<std::uint32_t>(types_.size());
+  // HDF5 and the columns take several times as much as the encoding.
+  memory_bytes_ += 1024 + 4 * encoded.size() + added.columns.size() * sizeof(codecs::Column);
   types_.push_back(std::move(added));
   numbers_.emplace(std::move(encoded), number);
   return number;

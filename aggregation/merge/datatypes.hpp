@@ -37,10 +37,13 @@ class Datatypes {
   Result<std::uint32_t> opaque_bytes();
 
   [[nodiscard]] const Datatype& operator[](std::uint32_t number) const { return types_[number]; }
+  /// Returns about how much memory the types take.
+  [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
 
  private:
   std::vector<Datatype> types_;
   std::map<std::string, std::uint32_t, std::less<>> numbers_;  // by HDF5's encoding of the type
+  std::uint64_t memory_bytes_ = 0;
 };
 
 }  // namespace mcr::aggregation

@@ -3,247 +3,330 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
+#include "aggregation/merge/header_values.hpp"
+#include "aggregation/merge/link_names.hpp"
 #include "aggregation/merge/part_reads.hpp"
-#include "codecs/base/integers.hpp"
 
 namespace mcr::aggregation {
 namespace {
 
-// Limits on a reference's metadata, which is kept in memory while a set is committed.
-constexpr std::uint64_t max_metadata_bytes = 64U << 20;
-constexpr std::size_t max_header_bytes = 1U << 20;
-constexpr int max_continuations = 64;
 constexpr std::size_t comparison_window = 64U << 10;
 constexpr std::size_t comparison_step = 64;
 
-// Messages in object headers.
-constexpr unsigned message_layout = 0x0008;
-constexpr unsigned message_attribute = 0x000c;
-constexpr unsigned message_old_time = 0x000e;
-constexpr unsigned message_continuation = 0x0010;
-constexpr unsigned message_time = 0x0012;
-constexpr unsigned flag_shared = 0x02;
+std::uint64_t memory_of(const std::vector<AttributeValue>& attributes) {
+  std::uint64_t bytes = 0;
+  for (const AttributeValue& attribute : attributes) {
+    bytes += sizeof attribute + attribute.name.capacity() + attribute.dataspace.capacity() +
+             attribute.value.capacity();
+    for (const std::string& string : attribute.strings) bytes += sizeof string + string.capacity();
+  }
+  return bytes;
+}
 
-std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+std::uint64_t memory_of(const PartLayout& layout) {
+  std::uint64_t bytes = 0;
+  for (const DatasetInfo& dataset : layout.datasets) {
+    bytes += sizeof dataset + dataset.path.capacity() + dataset.shape.capacity() * 8 +
+             dataset.extents.capacity() * sizeof(Extent) + memory_of(dataset.attributes);
+  }
+  for (const GroupInfo& group : layout.groups) {
+    bytes += sizeof group + group.path.capacity() + memory_of(group.attributes);
+  }
+  return bytes;
+}
 
 }  // namespace
 
-/// Finds the values in one object's header. If the parser does not understand a header, it returns
-/// no values, so that the whole header is compared.
-class ReferencePart::HeaderParser {
+class ReferencePart::Maker {
  public:
-  HeaderParser(const restart::File& file, std::uint64_t size, std::uint64_t base,
-               std::size_t object, std::vector<ValueRange>& values)
-      : file_(file), size_(size), base_(base), object_(object), values_(values) {}
+  Maker(const restart::File& file, std::uint64_t size, const Datatypes& types,
+        const WalkedPart& walked)
+      : file_(file), types_(types), walked_(walked) {
+    part_.size_ = size;
+  }
 
-  Result<void> parse(std::uint64_t address) {
-    Bytes head(std::min<std::uint64_t>(64, size_ - std::min(size_, address)));
-    MCR_TRY(file_.read_at(address, head));
-    Reader in(head);
-    const std::uint8_t first = MCR_TRY(in.u8());
-    if (first == 1) {
-      MCR_TRY(in.bytes(7));
-      const std::uint32_t bytes = MCR_TRY(in.u32());
-      MCR_TRY(parse_block(address + 16, bytes, 1, 0, 0));
-    } else if (first == 'O') {
-      MCR_TRY(parse_second(address, in));
-    } else {
-      return Error{Cause::unsupported, "an object header has an unknown form"};
-    }
-    for (int i = 0; !continuations_.empty(); ++i) {
-      if (i == max_continuations) return Error{Cause::damaged, "an object header is damaged"};
-      const Extent next = continuations_.back();
-      continuations_.pop_back();
-      if (first == 1) {
-        MCR_TRY(parse_block(next.offset, next.bytes, 1, 0, 0));
-      } else {
-        MCR_TRY(parse_block(next.offset, next.bytes, 2, 4, 4));
-      }
-    }
-    return {};
+  std::optional<ReferencePart> make() {
+    part_.layout_ = walked_.layout;
+    part_.full_ = std::make_shared<PartLayout>(*walked_.layout);
+    auto metadata = PartMetadata::read(file_, part_.size_, *walked_.layout);
+    if (!metadata) return std::nullopt;
+    part_.metadata_ = std::move(*metadata);
+    add_objects();
+    for (std::uint32_t i = 0; i < walked_.objects.size(); ++i) add_ranges(i);
+    if (!sort_ranges()) return std::nullopt;
+    part_.memory_bytes_ = part_.metadata_.memory_bytes() + memory_of(*part_.full_) +
+                          part_.ranges_.capacity() * (sizeof(Range) + sizeof(std::uint32_t)) +
+                          part_.objects_.capacity() * sizeof(Object);
+    for (const Object& object : part_.objects_) part_.memory_bytes_ += object.path.capacity();
+    return std::move(part_);
   }
 
  private:
-  Result<void> parse_second(std::uint64_t address, Reader& in) {
-    if (as_text(MCR_TRY(in.bytes(3))) != "HDR" || MCR_TRY(in.u8()) != 2) {
-      return Error{Cause::unsupported, "an object header has an unknown form"};
-    }
-    flags_ = MCR_TRY(in.u8());
-    if ((flags_ & 0x20U) != 0) {
-      add_value(address + in.position(), 16, {});
-      MCR_TRY(in.bytes(16));
-    }
-    if ((flags_ & 0x10U) != 0) MCR_TRY(in.bytes(4));
-    std::uint64_t bytes = 0;
-    const unsigned width = 1U << (flags_ & 3U);
-    for (unsigned i = 0; i < width; ++i) bytes |= std::uint64_t{MCR_TRY(in.u8())} << (8 * i);
-    if (bytes > max_header_bytes) return Error{Cause::damaged, "an object header is damaged"};
-    return parse_block(address + in.position(), bytes + 4, 2, 0, 4);
-  }
-
-  /// Parses the messages in the `bytes` bytes at `offset`. The first `before` of these bytes are a
-  /// signature, and the last `after` bytes are a checksum.
-  Result<void> parse_block(std::uint64_t offset, std::uint64_t bytes, int version,
-                           std::size_t before, std::size_t after) {
-    if (bytes > max_header_bytes || offset > size_ || bytes > size_ - offset ||
-        bytes < before + after) {
-      return Error{Cause::damaged, "an object header is damaged"};
-    }
-    Bytes block(static_cast<std::size_t>(bytes));
-    MCR_TRY(file_.read_at(offset, block));
-    if (after != 0) add_value(offset + bytes - after, after, {});
-    Reader in(ByteSpan(block).first(block.size() - after));
-    MCR_TRY(in.bytes(before));
-    const std::size_t head = version == 1 ? 8 : (flags_ & 4U) != 0 ? 6 : 4;
-    while (in.remaining() >= head) {
-      const unsigned type = version == 1 ? MCR_TRY(in.u16()) : MCR_TRY(in.u8());
-      const std::uint16_t message_bytes = MCR_TRY(in.u16());
-      const std::uint8_t flags = MCR_TRY(in.u8());
-      MCR_TRY(in.bytes(head - (version == 1 ? 5 : 4)));
-      const std::uint64_t place = offset + in.position();
-      const ByteSpan message = MCR_TRY(in.bytes(message_bytes));
-      if ((flags & flag_shared) == 0) MCR_TRY(note_message(type, place, message));
-    }
-    return {};
-  }
-
-  Result<void> note_message(unsigned type, std::uint64_t place, ByteSpan message) {
-    Reader in(message);
-    if (type == message_time || type == message_old_time) {
-      add_value(place, message.size(), {});
-    } else if (type == message_layout) {
-      const std::uint8_t version = MCR_TRY(in.u8());
-      const std::uint8_t kind = MCR_TRY(in.u8());
-      if ((version == 3 || version == 4) && kind == 0 && message.size() > 4) {
-        add_value(place + 4, message.size() - 4, {});
+  /// Notes the objects, and for each the group that contains it. If a group is missing, names must
+  /// not change.
+  void add_objects() {
+    std::unordered_map<std::string_view, std::uint32_t> by_path;
+    for (const ObjectHeader& header : walked_.objects) {
+      Object object{header.path, header.dataset, header.group, none, none};
+      if (!object.path.empty()) {
+        const std::size_t slash = object.path.rfind('/');
+        const auto parent = by_path.find(
+            std::string_view(header.path).substr(0, slash == std::string::npos ? 0 : slash));
+        if (parent == by_path.end()) {
+          names_are_fixed_ = true;
+        } else {
+          object.parent = parent->second;
+        }
       }
-    } else if (type == message_attribute) {
-      return note_attribute(place, in);
-    } else if (type == message_continuation) {
-      const std::uint64_t address = MCR_TRY(in.u64());
-      const std::uint64_t bytes = MCR_TRY(in.u64());
-      continuations_.push_back({MCR_TRY(checked_add(address, base_)), bytes});
+      const auto number = static_cast<std::uint32_t>(part_.objects_.size());
+      by_path.emplace(header.path, number);
+      by_address_.emplace(header.address, number);
+      part_.objects_.push_back(std::move(object));
     }
-    return {};
+    const auto count = [&](std::size_t Object::*number) {
+      return static_cast<std::size_t>(std::count_if(
+          part_.objects_.begin(), part_.objects_.end(),
+          [&](const Object& object) { return object.*number != ObjectHeader::none; }));
+    };
+    // All paths of the layout must be those of objects.
+    names_are_fixed_ = names_are_fixed_ ||
+                       count(&Object::dataset) != part_.full_->datasets.size() ||
+                       count(&Object::group) != part_.full_->groups.size();
   }
 
-  Result<void> note_attribute(std::uint64_t place, Reader& in) {
-    const std::uint8_t version = MCR_TRY(in.u8());
-    const std::uint8_t flags = MCR_TRY(in.u8());
-    const std::uint16_t name_bytes = MCR_TRY(in.u16());
-    const std::uint16_t type_bytes = MCR_TRY(in.u16());
-    const std::uint16_t space_bytes = MCR_TRY(in.u16());
-    if (version < 1 || version > 3 || (version > 1 && flags != 0)) return {};  // compared exactly
-    if (version == 3) MCR_TRY(in.u8());
-    const bool pads = version == 1;
-    std::string name(as_text(MCR_TRY(in.bytes(pads ? padded(name_bytes) : name_bytes))));
-    name = name.substr(0, name.find('\0'));
-    MCR_TRY(in.bytes(pads ? padded(type_bytes) : type_bytes));
-    MCR_TRY(in.bytes(pads ? padded(space_bytes) : space_bytes));
-    add_value(place + in.position(), in.remaining(), std::move(name));
-    return {};
+  void add_ranges(std::uint32_t number) {
+    const auto header =
+        read_header_values(part_.metadata_, walked_.base_address, walked_.objects[number].address);
+    if (!header) return;  // all of it is compared exactly
+    for (const HeaderValue& value : header->values) add_value(number, value);
+    if (!header->symbol_table || names_are_fixed_) return;
+    const auto names =
+        read_link_names(part_.metadata_, walked_.base_address, *header->symbol_table);
+    if (!names || names->empty()) return;
+    has_names_.resize(part_.objects_.size());
+    has_names_[number] = true;
+    groups_.push_back({});
+    for (const LinkName& name : *names) {
+      Range range = range_at(name.offset, name.bytes);
+      range.kind = Kind::name;
+      groups_.back().push_back(static_cast<std::uint32_t>(part_.ranges_.size()));
+      part_.ranges_.push_back(range);
+      if (range.at != PartMetadata::nowhere) link(number, name, groups_.back().back());
+    }
   }
 
-  void add_value(std::uint64_t offset, std::uint64_t bytes, std::string attribute) {
-    if (bytes != 0) values_.push_back({offset, bytes, object_, std::move(attribute)});
+  /// Notes that the object's name is in that range, if the walk has found the object by that name.
+  void link(std::uint32_t group, const LinkName& name, std::uint32_t range) {
+    const auto found = by_address_.find(name.object);
+    if (found == by_address_.end()) return;
+    Object& object = part_.objects_[found->second];
+    if (object.parent != group) return;
+    const std::size_t slash = object.path.rfind('/');
+    const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+    if (std::string_view(object.path).substr(begin) == part_.text_of(part_.ranges_[range]))
+      object.name = range;
+  }
+
+  void add_value(std::uint32_t number, const HeaderValue& value) {
+    Range range = range_at(value.offset, value.bytes);
+    if (range.at == PartMetadata::nowhere) return;
+    const Object& object = part_.objects_[number];
+    const bool is_in_layout =
+        object.dataset != ObjectHeader::none || object.group != ObjectHeader::none;
+    if (value.attribute && is_in_layout) {
+      const auto& attributes = attributes_of(object, *part_.full_);
+      const auto shown = std::find_if(
+          attributes.begin(), attributes.end(),
+          [&](const AttributeValue& attribute) { return attribute.name == *value.attribute; });
+      if (shown == attributes.end()) {
+        // Whether HDF5 can read strings depends on the reference to them.
+        if (value.is_variable_length) return;
+      } else {
+        // The value must be what HDF5 reads from these bytes. Padding follows it.
+        const ByteSpan bytes = part_.metadata_.bytes().subspan(range.at, range.bytes);
+        const std::size_t count = shown->value.size();
+        if (types_[shown->type].refers_to_heap || count == 0 || count > bytes.size() ||
+            !std::equal(shown->value.begin(), shown->value.end(), bytes.begin()))
+          return;
+        if (count < bytes.size())
+          part_.ranges_.push_back(range_at(range.offset + count, bytes.size() - count));
+        range.bytes = static_cast<std::uint32_t>(count);
+        range.kind = Kind::attribute;
+        range.object = number;
+        range.attribute = static_cast<std::uint32_t>(shown - attributes.begin());
+      }
+    }
+    part_.ranges_.push_back(range);
+  }
+
+  /// Returns the range of these bytes of the file; `at` is nowhere if they contain raw data.
+  [[nodiscard]] Range range_at(std::uint64_t offset, std::uint64_t bytes) const {
+    return {offset, static_cast<std::uint32_t>(bytes),      Kind::unused, none,
+            none,   part_.metadata_.place_of(offset, bytes)};
+  }
+
+  /// Returns false if ranges overlap, if a name is in raw data, or if the name of an object is not
+  /// among those of its group.
+  bool sort_ranges() {
+    for (const Object& object : part_.objects_) {
+      if (object.parent < has_names_.size() && has_names_[object.parent] && object.name == none)
+        return false;
+    }
+    std::vector<std::uint32_t> order(part_.ranges_.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return part_.ranges_[a].offset < part_.ranges_[b].offset;
+    });
+    std::vector<std::uint32_t> place_of(order.size());
+    std::vector<Range> sorted;
+    for (const std::uint32_t number : order) {
+      const Range& range = part_.ranges_[number];
+      if (range.at == PartMetadata::nowhere) return false;
+      if (!sorted.empty() && sorted.back().offset + sorted.back().bytes > range.offset)
+        return false;
+      place_of[number] = static_cast<std::uint32_t>(sorted.size());
+      sorted.push_back(range);
+    }
+    part_.ranges_ = std::move(sorted);
+    for (auto& group : groups_) {
+      for (std::uint32_t& range : group) range = place_of[range];
+    }
+    part_.groups_ = std::move(groups_);
+    for (Object& object : part_.objects_) {
+      if (object.name != none) object.name = place_of[object.name];
+    }
+    return true;
   }
 
   const restart::File& file_;
-  std::uint64_t size_;
-  std::uint64_t base_;
-  std::size_t object_;
-  std::vector<ValueRange>& values_;
-  std::uint8_t flags_ = 0;
-  std::vector<Extent> continuations_;
+  const Datatypes& types_;
+  const WalkedPart& walked_;
+  ReferencePart part_;
+  bool names_are_fixed_ = false;
+  std::vector<bool> has_names_;  // by object: a group with ranges for its names
+  std::unordered_map<std::uint64_t, std::uint32_t> by_address_;  // of objects
+  std::vector<std::vector<std::uint32_t>> groups_;               // as ReferencePart::groups_
 };
 
 std::optional<ReferencePart> ReferencePart::make(const restart::File& file, std::uint64_t size,
-                                                 const WalkedPart& walked) {
-  ReferencePart reference;
-  reference.size_ = size;
-  reference.layout_ = walked.layout;
-  reference.objects_ = walked.objects;
-
-  std::vector<Extent> raw;
-  std::uint64_t raw_bytes = 0;
-  for (const DatasetInfo& dataset : walked.layout->datasets) {
-    raw.insert(raw.end(), dataset.extents.begin(), dataset.extents.end());
-    raw_bytes += dataset.bytes();
-  }
-  if (size - raw_bytes > max_metadata_bytes) return std::nullopt;
-  std::sort(raw.begin(), raw.end(),
-            [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
-  raw.push_back({size, 0});
-  std::uint64_t end = 0;
-  for (const Extent& extent : raw) {
-    if (extent.offset > end) {
-      Gap gap{end, Bytes(static_cast<std::size_t>(extent.offset - end))};
-      if (!file.read_at(end, gap.bytes)) return std::nullopt;
-      reference.gaps_.push_back(std::move(gap));
-    }
-    end = extent.offset + extent.bytes;
-  }
-
-  for (std::size_t i = 0; i < walked.objects.size(); ++i) {
-    std::vector<ValueRange> values;
-    HeaderParser parser(file, size, walked.base_address, i, values);
-    if (!parser.parse(walked.objects[i].address)) continue;  // no values: compared exactly
-    reference.values_.insert(reference.values_.end(), std::make_move_iterator(values.begin()),
-                             std::make_move_iterator(values.end()));
-  }
-  auto& values = reference.values_;
-  std::sort(values.begin(), values.end(),
-            [](const ValueRange& a, const ValueRange& b) { return a.offset < b.offset; });
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    if (values[i - 1].offset + values[i - 1].bytes > values[i].offset) return std::nullopt;
-  }
-  return reference;
+                                                 const Datatypes& types, const WalkedPart& walked) {
+  return Maker(file, size, types, walked).make();
 }
 
-bool ReferencePart::is_value(std::uint64_t place, std::vector<std::size_t>& changed) const {
-  const auto behind =
-      std::upper_bound(values_.begin(), values_.end(), place,
-                       [](std::uint64_t at, const ValueRange& range) { return at < range.offset; });
-  if (behind == values_.begin()) return false;
-  const auto range = behind - 1;
-  if (place - range->offset >= range->bytes) return false;
-  const auto number = static_cast<std::size_t>(range - values_.begin());
-  if (changed.empty() || changed.back() != number) changed.push_back(number);
-  return true;
+std::string_view ReferencePart::text_of(const Range& range) const {
+  return as_text(metadata_.bytes().subspan(range.at, range.bytes));
+}
+
+/// The object must be in the layout.
+std::vector<AttributeValue>& ReferencePart::attributes_of(const Object& object,
+                                                          PartLayout& layout) {
+  return object.dataset != ObjectHeader::none ? layout.datasets[object.dataset].attributes
+                                              : layout.groups[object.group].attributes;
+}
+
+/// Returns the ranges in which the part differs; nothing if it differs elsewhere.
+std::optional<ReferencePart::Changes> ReferencePart::compare(const restart::File& file,
+                                                             std::uint64_t size) const {
+  if (size != size_) return std::nullopt;
+  Changes changes;
+  Bytes other;
+  WindowedFile windowed(file, comparison_window);
+  std::size_t next = 0;  // the first range that ends behind the present place
+  for (const PartMetadata::Gap& gap : metadata_.gaps()) {
+    other.resize(gap.bytes);
+    if (!windowed.read_at(gap.offset, other)) return std::nullopt;
+    const std::byte* const known = metadata_.bytes().data() + gap.at;
+    for (std::size_t i = 0; i < gap.bytes;) {
+      const std::size_t end = std::min(i + comparison_step, gap.bytes);
+      if (std::memcmp(other.data() + i, known + i, end - i) == 0) {
+        i = end;
+        continue;
+      }
+      while (other[i] == known[i]) ++i;
+      const std::uint64_t place = gap.offset + i;
+      while (next < ranges_.size() && ranges_[next].offset + ranges_[next].bytes <= place) ++next;
+      if (next == ranges_.size() || place < ranges_[next].offset) return std::nullopt;
+      const Range& range = ranges_[next];
+      const auto begin = static_cast<std::size_t>(range.offset - gap.offset);
+      changes.ranges.push_back({static_cast<std::uint32_t>(next), changes.bytes.size()});
+      changes.bytes.insert(changes.bytes.end(), other.begin() + static_cast<std::ptrdiff_t>(begin),
+                           other.begin() + static_cast<std::ptrdiff_t>(begin + range.bytes));
+      changes.has_names = changes.has_names || range.kind == Kind::name;
+      i = begin + range.bytes;
+    }
+  }
+  return changes;
+}
+
+/// Exchanges the bytes of the changed ranges with those in `changes`.
+void ReferencePart::exchange(Changes& changes) {
+  for (const Change& change : changes.ranges) {
+    const Range& range = ranges_[change.range];
+    const MutableByteSpan own = metadata_.bytes().subspan(range.at, range.bytes);
+    std::swap_ranges(own.begin(), own.end(),
+                     changes.bytes.begin() + static_cast<std::ptrdiff_t>(change.at));
+  }
+}
+
+bool ReferencePart::names_are_valid() const {
+  return std::all_of(groups_.begin(), groups_.end(), [&](const auto& group) {
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const std::string_view name = text_of(ranges_[group[i]]);
+      if (!is_link_name(name) || (i > 0 && !(text_of(ranges_[group[i - 1]]) < name))) return false;
+    }
+    return true;
+  });
+}
+
+void ReferencePart::rename_objects() {
+  for (Object& object : objects_) {
+    if (object.parent == none) continue;
+    const std::string& above = objects_[object.parent].path;
+    const std::size_t slash = object.path.rfind('/');
+    const std::string last(
+        object.name != none
+            ? text_of(ranges_[object.name])
+            : std::string_view(object.path).substr(slash == std::string::npos ? 0 : slash + 1));
+    object.path = above.empty() ? last : above + '/' + last;
+    if (object.dataset != ObjectHeader::none) full_->datasets[object.dataset].path = object.path;
+    if (object.group != ObjectHeader::none) full_->groups[object.group].path = object.path;
+  }
 }
 
 bool ReferencePart::fits(const restart::File& file, std::uint64_t size) {
-  if (size != size_) return false;
-  std::vector<std::size_t> changed;
-  Bytes other;
-  WindowedFile windowed(file, comparison_window);
-  for (const Gap& gap : gaps_) {
-    other.resize(gap.bytes.size());
-    if (!windowed.read_at(gap.offset, other)) return false;
-    for (std::size_t i = 0; i < other.size();) {
-      const std::size_t step = std::min(comparison_step, other.size() - i);
-      const std::size_t end = i + step;
-      if (std::memcmp(other.data() + i, gap.bytes.data() + i, step) == 0) i = end;
-      for (; i < end; ++i) {
-        if (other[i] != gap.bytes[i] && !is_value(gap.offset + i, changed)) return false;
-      }
-    }
+  std::optional<Changes> changes = compare(file, size);
+  if (!changes) return false;
+  if (layout_ != nullptr && !changes->has_names) {
+    for (const Change& change : changes->ranges) drop_attribute(ranges_[change.range]);
+    return true;
   }
-  for (const std::size_t number : changed) drop_attribute(values_[number]);
+  exchange(*changes);
+  if (changes->has_names) {
+    if (!names_are_valid()) {
+      exchange(*changes);
+      return false;
+    }
+    rename_objects();
+  }
+  for (const Change& change : changes->ranges) {
+    const Range& range = ranges_[change.range];
+    if (range.kind != Kind::attribute) continue;
+    const ByteSpan bytes = metadata_.bytes().subspan(range.at, range.bytes);
+    attributes_of(objects_[range.object], *full_)[range.attribute].value.assign(bytes.begin(),
+                                                                                bytes.end());
+  }
+  layout_ = std::make_shared<PartLayout>(*full_);
   return true;
 }
 
-void ReferencePart::drop_attribute(const ValueRange& range) {
-  if (range.attribute.empty()) return;
-  const ObjectHeader& object = objects_[range.object];
-  const auto drop = [&](std::vector<AttributeValue>& attributes) {
-    std::erase_if(attributes, [&](const AttributeValue& attribute) {
-      return attribute.name == range.attribute;
-    });
-  };
-  if (object.dataset != ObjectHeader::none) drop(layout_->datasets[object.dataset].attributes);
-  if (object.group != ObjectHeader::none) drop(layout_->groups[object.group].attributes);
+void ReferencePart::drop_attribute(const Range& range) {
+  if (range.kind != Kind::attribute) return;
+  const Object& object = objects_[range.object];
+  const std::string& name = attributes_of(object, *full_)[range.attribute].name;
+  std::erase_if(attributes_of(object, *layout_),
+                [&](const AttributeValue& attribute) { return attribute.name == name; });
 }
 
 }  // namespace mcr::aggregation

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Avoids walking most parts. To walk a part, HDF5 takes 20 to 30 microseconds for each dataset. But
-// the ranks of a program mostly write files that differ in values only. If a part's metadata equals
-// that of a part that was walked, the two parts have the same layout.
+// the ranks of a program mostly write files that differ in values only, and so do the steps of a
+// program. If a part's metadata equals that of a part that was walked, the two parts have the same
+// layout.
 //
 // The comparison covers, byte by byte, everything outside of the raw data that the walk found.
-// Differences are allowed only in values that do not describe the layout: data of attributes and of
-// compact datasets, object times, and checksums over these. To find these values, HDF5's object
-// headers are parsed ("HDF5 File Format Specification", IV.A). A part with any other difference is
-// walked.
+// Differences are allowed only in
+//  * values that do not describe the layout: data of attributes and of compact datasets, object
+//    times, and checksums over these (header_values),
+//  * names of links in old-style groups (link_names), if the other names are in ascending order too.
+// A part with any other difference is walked.
 #pragma once
 
 #include <cstdint>
@@ -17,45 +19,80 @@
 #include <vector>
 
 #include "aggregation/merge/part_inventory.hpp"
+#include "aggregation/merge/part_metadata.hpp"
 #include "restart/base/file.hpp"
 
 namespace mcr::aggregation {
 
-/// A walked part with which other parts are compared.
+/// A walked part with which other parts are compared. Whether a part fits depends on the part that
+/// was walked alone, not on the parts that were compared since.
 class ReferencePart {
  public:
   /// Reads the part's metadata. Returns nothing if the metadata is too large or not as expected.
   static std::optional<ReferencePart> make(const restart::File& file, std::uint64_t size,
-                                           const WalkedPart& walked);
+                                           const Datatypes& types, const WalkedPart& walked);
 
-  /// Returns true if the part has this layout. Then removes from the layout the attributes whose
-  /// values differ in the part, so that it keeps only attributes that are equal in all parts.
+  /// Returns true if layout() is then the part's layout. Parts of one set with equal names share a
+  /// layout, which loses the attributes whose values differ, so that it keeps only attributes that
+  /// are equal in all of these parts. A part with other names gets a new layout.
   bool fits(const restart::File& file, std::uint64_t size);
 
   [[nodiscard]] const std::shared_ptr<PartLayout>& layout() const { return layout_; }
 
- private:
-  /// Bytes that hold a value, and the attribute to which they belong.
-  struct ValueRange {
-    std::uint64_t offset = 0;
-    std::uint64_t bytes = 0;
-    std::size_t object = 0;  ///< number in paths_
-    std::string attribute;   ///< empty: the value is not in the layout
-  };
-  struct Gap {
-    std::uint64_t offset = 0;
-    Bytes bytes;
-  };
-  class HeaderParser;
+  /// The set is complete: the next part that fits gets a new layout, with all its attributes.
+  void end_set() { layout_ = nullptr; }
 
-  [[nodiscard]] bool is_value(std::uint64_t place, std::vector<std::size_t>& changed) const;
-  void drop_attribute(const ValueRange& range);
+  /// Returns about how much memory this takes.
+  [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
+
+ private:
+  static constexpr std::uint32_t none = 0xffffffff;
+
+  enum class Kind : std::uint8_t { unused, attribute, name };
+  /// Bytes that may differ.
+  struct Range {
+    std::uint64_t offset = 0;  ///< in the file
+    std::uint32_t bytes = 0;
+    Kind kind = Kind::unused;
+    std::uint32_t object = none;     ///< of an attribute
+    std::uint32_t attribute = none;  ///< number among the object's attributes in full_
+    std::size_t at = 0;              ///< in metadata_.bytes()
+  };
+  struct Object {
+    std::string path;
+    std::size_t dataset = ObjectHeader::none;
+    std::size_t group = ObjectHeader::none;
+    std::uint32_t parent = none;  ///< number of the group that contains it
+    std::uint32_t name = none;    ///< number of the range with its name; none: the name is fixed
+  };
+  struct Change {
+    std::uint32_t range = 0;
+    std::size_t at = 0;  ///< of the part's bytes, in Changes::bytes
+  };
+  struct Changes {
+    std::vector<Change> ranges;
+    Bytes bytes;
+    bool has_names = false;
+  };
+  class Maker;
+
+  [[nodiscard]] std::optional<Changes> compare(const restart::File& file, std::uint64_t size) const;
+  void exchange(Changes& changes);
+  [[nodiscard]] bool names_are_valid() const;
+  [[nodiscard]] std::string_view text_of(const Range& range) const;
+  static std::vector<AttributeValue>& attributes_of(const Object& object, PartLayout& layout);
+  void rename_objects();
+  void drop_attribute(const Range& range);
 
   std::uint64_t size_ = 0;
-  std::shared_ptr<PartLayout> layout_;
-  std::vector<Gap> gaps_;           ///< all bytes that are not raw data, by offset
-  std::vector<ValueRange> values_;  ///< by offset, without overlap
-  std::vector<ObjectHeader> objects_;
+  std::shared_ptr<PartLayout> full_;    ///< with all attributes of the last part that got a layout
+  std::shared_ptr<PartLayout> layout_;  ///< null: no part of this set was seen yet
+  PartMetadata metadata_;               ///< of the same part
+  std::vector<Range> ranges_;           ///< by offset, without overlap
+  std::vector<Object> objects_;         ///< groups come before what they contain
+  /// For each group, the ranges with the names of its links, in HDF5's order.
+  std::vector<std::vector<std::uint32_t>> groups_;
+  std::uint64_t memory_bytes_ = 0;
 };
 
 }  // namespace mcr::aggregation

@@ -216,8 +216,8 @@ Result<WalkedPart> read_part_layout(const std::string& path, std::uint64_t size,
   PartLayout& layout = *walked.layout;
   for (FoundObject& found : objects) {
     if (found.address != HADDR_UNDEF) {
-      walked.objects.push_back(
-          {found.address + walked.base_address, ObjectHeader::none, ObjectHeader::none});
+      walked.objects.push_back({found.path, found.address + walked.base_address, ObjectHeader::none,
+                                ObjectHeader::none});
     }
     const bool is_group = found.type == H5O_TYPE_GROUP && found.attributes != 0;
     if (!is_group && found.type != H5O_TYPE_DATASET) continue;

@@ -68,6 +68,7 @@ struct PartLayout {
 struct ObjectHeader {
   static constexpr std::size_t none = SIZE_MAX;
 
+  std::string path;  ///< by which the walk found the object; "" for the root
   std::uint64_t address = 0;
   std::size_t dataset = none;  ///< number in the layout's datasets
   std::size_t group = none;    ///< number in the layout's groups

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <array>
+#include <random>
 
 #include "test/support/catch.hpp"
 #include "test/unit/aggregation/part_files.hpp"
@@ -31,9 +32,52 @@ ReferencePart reference_of(const std::string& path, Datatypes& types) {
   const Opened opened = open(path);
   const auto walked = read_part_layout(path, opened.size, types);
   REQUIRE(walked);
-  auto reference = ReferencePart::make(opened.file, opened.size, *walked);
+  auto reference = ReferencePart::make(opened.file, opened.size, types, *walked);
   REQUIRE(reference);
   return std::move(*reference);
+}
+
+bool is_same(const PartLayout& a, const PartLayout& b) {
+  const auto same_groups = [](const GroupInfo& x, const GroupInfo& y) {
+    return x.path == y.path && x.attributes == y.attributes;
+  };
+  const auto same_extents = [](const Extent& x, const Extent& y) {
+    return x.offset == y.offset && x.bytes == y.bytes;
+  };
+  const auto same_datasets = [&](const DatasetInfo& x, const DatasetInfo& y) {
+    return x.path == y.path && x.type == y.type && x.form == y.form && x.shape == y.shape &&
+           std::equal(x.extents.begin(), x.extents.end(), y.extents.begin(), y.extents.end(),
+                      same_extents) &&
+           x.attributes == y.attributes;
+  };
+  return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),
+                    same_groups) &&
+         std::equal(a.datasets.begin(), a.datasets.end(), b.datasets.begin(), b.datasets.end(),
+                    same_datasets);
+}
+
+/// In a new set: returns whether the part fits, and checks that its layout is then what a walk finds.
+bool fits_as_walked(ReferencePart& reference, const std::string& path, Datatypes& types) {
+  const Opened opened = open(path);
+  reference.end_set();
+  if (!reference.fits(opened.file, opened.size)) return false;
+  const auto walked = read_part_layout(path, opened.size, types);
+  REQUIRE(walked);
+  CHECK(is_same(*reference.layout(), *walked->layout));
+  return true;
+}
+
+std::vector<std::string> attribute_names(const std::vector<AttributeValue>& attributes) {
+  std::vector<std::string> names;
+  for (const AttributeValue& attribute : attributes) names.push_back(attribute.name);
+  return names;
+}
+
+std::vector<std::string> attributes_at(const PartLayout& layout, const std::string& path) {
+  for (const DatasetInfo& dataset : layout.datasets) {
+    if (dataset.path == path) return attribute_names(dataset.attributes);
+  }
+  return {"no such dataset"};
 }
 
 /// `names` in the order in which they are made; all have one shape.
@@ -50,12 +94,6 @@ void write_part(const std::string& path, const FileFormat& format,
     write_dataset(file, {"compact", H5T_STD_I32LE, {10}, {}, false, true}, ++seed);
     write_double_attribute(file, "rank", seed);
   });
-}
-
-std::vector<std::string> attribute_names(const std::vector<AttributeValue>& attributes) {
-  std::vector<std::string> names;
-  for (const AttributeValue& attribute : attributes) names.push_back(attribute.name);
-  return names;
 }
 
 TEST_CASE("a part that differs in values only has the layout of one that was walked") {
@@ -83,10 +121,10 @@ TEST_CASE("a part whose datasets lie elsewhere is walked, however alike the file
   write_part(directory / "renamed.h5", {latest, 0}, {"group/x", "group/z"}, 1.5, 0);
   Datatypes types;
   ReferencePart reference = reference_of(directory / "0.h5", types);
-  for (const char* name : {"swapped.h5", "renamed.h5"}) {
-    const Opened other = open(directory / name);
-    CHECK_FALSE(reference.fits(other.file, other.size));
-  }
+  const Opened swapped = open(directory / "swapped.h5");
+  CHECK_FALSE(reference.fits(swapped.file, swapped.size));
+  CHECK(fits_as_walked(reference, directory / "renamed.h5", types) == !latest);
+  CHECK(fits_as_walked(reference, directory / "0.h5", types));
 }
 
 TEST_CASE("any changed byte of metadata that is no value makes a part be walked") {
@@ -107,15 +145,196 @@ TEST_CASE("any changed byte of metadata that is no value makes a part be walked"
   std::size_t values = 0;
   for (std::size_t place = 0; place < good.size(); ++place) {
     if (raw[place]) continue;
-    const std::byte changed = ~good[place];
-    REQUIRE(other->write_at(place, {&changed, 1}));
-    values += reference.fits(*other, good.size());
+    for (const std::byte changed : {~good[place], good[place] ^ std::byte{1}}) {
+      REQUIRE(other->write_at(place, {&changed, 1}));
+      values += fits_as_walked(reference, directory / "1.h5", types);
+    }
     REQUIRE(other->write_at(place, {&good[place], 1}));
+    REQUIRE(fits_as_walked(reference, directory / "1.h5", types));
   }
   // Two times and two texts, a number of the root, the compact dataset, and times of change: no
-  // more than these, each with what the format pads it to.
-  CHECK(values >= 2 * 8 + 2 * 1 + 8 + 40);
-  CHECK(values <= 2 * 8 + 2 * 8 + 8 + 40 + 5 * 8);
+  // more than these, each with what the format pads it to, and the names `group`, `x`, `y` and
+  // `compact`.
+  CHECK(values >= 2 * (2 * 8 + 2 * 1 + 8 + 40 + 5));
+  CHECK(values <= 2 * (2 * 8 + 2 * 8 + 8 + 40 + 5 * 8 + 5 + 1 + 1 + 7));
+}
+
+// --- steps of a program -------------------------------------------------------------------------
+
+/// A step of a program; each member is something in which steps differ.
+struct Step {
+  unsigned iteration = 100;
+  double time = 0.5;
+  unsigned seed = 1;
+  std::string text = "abc";
+  std::string words = "de";      ///< of variable length
+  bool has_more = false;         ///< one attribute more
+  bool is_integer = false;       ///< the type of a dataset
+  int fill = 0;                  ///< the fill value of a dataset
+  hsize_t chunk = 4;             ///< of a tiled dataset
+  hsize_t extent = 16;           ///< of the same dataset
+  bool is_filtered = false;      ///< the same dataset
+  bool is_reversed = false;      ///< the order in which datasets are made
+  std::string group = "g";       ///< names a group
+  bool has_link = false;         ///< a second name for a dataset
+  std::string target = "tiled";  ///< of a soft link
+};
+
+void write_step(const std::string& path, const FileFormat& format, const Step& step) {
+  make_hdf5_file(path, format, [&](hid_t file) {
+    unsigned seed = step.seed;
+    const std::string at = " it=" + std::to_string(step.iteration) + " rl=";
+    for (int i = 0; i < 40; ++i) {
+      const int number = step.is_reversed ? 39 - i : i;
+      const std::string name =
+          (number % 3 == 0 ? step.group + "/rho" : "phi") + at + std::to_string(number);
+      write_dataset(file, {name, H5T_IEEE_F64LE, {17}, {}, false, false}, ++seed);
+      const hid_t dataset = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
+      write_double_attribute(dataset, "time", step.time + i % 2);
+      write_text_attribute(dataset, "name", step.text, false);
+      if (i == 7) write_text_attribute(dataset, "words", step.words, true);
+      if (i == 9 && step.has_more) write_double_attribute(dataset, "more", 1);
+      H5Dclose(dataset);
+    }
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_fill_value(properties, H5T_NATIVE_INT, &step.fill);
+    const hid_t space = H5Screate_simple(1, &step.extent, nullptr);
+    H5Dclose(H5Dcreate2(file, "filled", step.is_integer ? H5T_STD_I32LE : H5T_STD_I32BE, space,
+                        H5P_DEFAULT, properties, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Pclose(properties);
+    write_dataset(file,
+                  {"tiled", H5T_STD_I32LE, {step.extent}, {step.chunk}, step.is_filtered, false},
+                  ++seed);
+    write_dataset(file, {"compact", H5T_STD_I32LE, {10}, {}, false, true}, ++seed);
+    H5Lcreate_soft(step.target.c_str(), file, "soft", H5P_DEFAULT, H5P_DEFAULT);
+    if (step.has_link) H5Lcreate_hard(file, "tiled", file, "hard", H5P_DEFAULT, H5P_DEFAULT);
+    write_double_attribute(file, "iteration", step.iteration);
+  });
+}
+
+TEST_CASE("a step that differs in values and in a number in names has the layout of another step") {
+  const hsize_t user_block = GENERATE(0, 512);
+  const ScratchDirectory directory;
+  const FileFormat format{false, user_block};
+  write_step(directory / "0.h5", format, {});
+  Datatypes types;
+  ReferencePart reference = reference_of(directory / "0.h5", types);
+  for (unsigned i = 1; i < 6; ++i) {
+    Step step{.iteration = 100 + 64 * i,
+              .time = i * 0.25,
+              .seed = i,
+              .text = "x" + std::to_string(9 + i)};
+    step.group = std::string(1, static_cast<char>('g' + i % 3));
+    write_step(directory / "1.h5", format, step);
+    CHECK(fits_as_walked(reference, directory / "1.h5", types));
+  }
+}
+
+TEST_CASE("ranks whose names differ have layouts of their own") {
+  const ScratchDirectory directory;
+  Datatypes types;
+  write_step(directory / "0.h5", {}, {});
+  write_step(directory / "1.h5", {}, {.iteration = 101, .time = 2});
+  write_step(directory / "2.h5", {}, {.iteration = 101, .time = 3});
+  ReferencePart reference = reference_of(directory / "0.h5", types);
+  const auto first = reference.layout();
+  const Opened second = open(directory / "1.h5");
+  REQUIRE(reference.fits(second.file, second.size));
+  const auto other = reference.layout();
+  CHECK(other != first);
+  CHECK(attributes_at(*first, "g/rho it=100 rl=0") == std::vector<std::string>{"time", "name"});
+  const Opened third = open(directory / "2.h5");
+  REQUIRE(reference.fits(third.file, third.size));
+  CHECK(reference.layout() == other);
+  CHECK(attributes_at(*other, "g/rho it=101 rl=0") == std::vector<std::string>{"name"});
+}
+
+TEST_CASE("a step that differs in more than values and names is walked") {
+  const bool latest = GENERATE(false, true);
+  const ScratchDirectory directory;
+  write_step(directory / "0.h5", {latest, 0}, {});
+  Datatypes types;
+  ReferencePart reference = reference_of(directory / "0.h5", types);
+  const std::vector<Step> others{
+      {.iteration = 1000},   {.text = "abcd"},     {.words = "ed"},
+      {.has_more = true},    {.is_integer = true}, {.fill = 5},
+      {.chunk = 8},          {.extent = 12},       {.is_filtered = true},
+      {.is_reversed = true}, {.group = "gg"},      {.is_reversed = true, .group = "z"},
+      {.has_link = true},    {.target = "delit"}};
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    INFO(i);
+    write_step(directory / "1.h5", {latest, 0}, others[i]);
+    CHECK_FALSE(fits_as_walked(reference, directory / "1.h5", types));
+  }
+  CHECK(fits_as_walked(reference, directory / "0.h5", types));
+}
+
+TEST_CASE("steps that differ at random have the layout of another step only if a walk finds it") {
+  const ScratchDirectory directory;
+  std::mt19937 random(7);
+  const auto one_in = [&](unsigned n) { return random() % n == 0; };
+  Datatypes types;
+  unsigned fitting = 0;
+  for (unsigned round = 0; round < 12; ++round) {
+    const FileFormat format{one_in(3), one_in(2) ? hsize_t{0} : hsize_t{1024}};
+    const auto any_step = [&] {
+      Step step{.iteration = 90 + static_cast<unsigned>(random() % 20),
+                .time = one_in(2) ? 0.5 : 1.5,
+                .seed = static_cast<unsigned>(random())};
+      if (one_in(4)) step.text = "cba";
+      if (one_in(12)) step.words = "f";
+      if (one_in(12)) step.has_more = true;
+      if (one_in(12)) step.is_integer = true;
+      if (one_in(12)) step.fill = 3;
+      if (one_in(12)) step.is_filtered = true;
+      if (one_in(12)) step.is_reversed = true;
+      if (one_in(3)) step.group = one_in(3) ? "a" : "h";
+      if (one_in(6)) step.has_link = true;
+      return step;
+    };
+    write_step(directory / "0.h5", format, any_step());
+    ReferencePart reference = reference_of(directory / "0.h5", types);
+    for (unsigned i = 0; i < 16; ++i) {
+      write_step(directory / "1.h5", format, any_step());
+      fitting += fits_as_walked(reference, directory / "1.h5", types);
+    }
+  }
+  CHECK(fitting >= 10);
+}
+
+TEST_CASE("bytes of old-style groups that change at random never give another layout than a walk") {
+  const ScratchDirectory directory;
+  write_step(directory / "0.h5", {}, {});
+  Datatypes types;
+  ReferencePart reference = reference_of(directory / "0.h5", types);
+  const Bytes good = read_whole(directory / "0.h5");
+  std::vector<std::size_t> places;  // in names and beside them
+  const std::string_view text = as_text(good);
+  for (std::size_t at = text.find("HEAP"); at != std::string_view::npos;
+       at = text.find("HEAP", at + 1)) {
+    for (std::size_t i = 0; i < 32; ++i) places.push_back(at + i);
+  }
+  for (std::size_t at = text.find(" it="); at != std::string_view::npos;
+       at = text.find(" it=", at + 1)) {
+    for (std::size_t i = at - 8; i < at + 16; ++i) places.push_back(i);
+  }
+  REQUIRE(places.size() > 40 * 24);
+  std::mt19937 random(3);
+  write_whole(directory / "1.h5", good);
+  auto other = File::open(AT_FDCWD, directory / "1.h5", O_RDWR);
+  REQUIRE(other);
+  unsigned fitting = 0;
+  for (unsigned round = 0; round < 1500; ++round) {
+    const std::size_t place = places[random() % places.size()];
+    constexpr std::string_view bytes("\0/.0123456789it= zZ\xff", 22);
+    const std::byte changed{static_cast<unsigned char>(bytes[random() % bytes.size()])};
+    if (changed == good[place]) continue;
+    REQUIRE(other->write_at(place, {&changed, 1}));
+    fitting += fits_as_walked(reference, directory / "1.h5", types);
+    REQUIRE(other->write_at(place, {&good[place], 1}));
+  }
+  CHECK(fitting > 20);
 }
 
 }  // namespace

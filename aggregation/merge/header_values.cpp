@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/merge/header_values.hpp"
+
+#include "codecs/base/integers.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+constexpr std::size_t max_header_bytes = 1U << 20;
+constexpr int max_continuations = 64;
+
+// Messages in object headers.
+constexpr unsigned message_layout = 0x0008;
+constexpr unsigned message_attribute = 0x000c;
+constexpr unsigned message_old_time = 0x000e;
+constexpr unsigned message_continuation = 0x0010;
+constexpr unsigned message_symbol_table = 0x0011;
+constexpr unsigned message_time = 0x0012;
+constexpr unsigned flag_shared = 0x02;
+
+constexpr unsigned variable_length_class = 9;  // of a datatype message
+
+std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+class HeaderParser {
+ public:
+  HeaderParser(const PartMetadata& part, std::uint64_t base) : part_(part), base_(base) {}
+
+  Result<HeaderValues> parse(std::uint64_t address) {
+    Reader in(part_.some_at(address, 64));
+    const std::uint8_t first = MCR_TRY(in.u8());
+    if (first == 1) {
+      MCR_TRY(in.bytes(7));
+      const std::uint32_t bytes = MCR_TRY(in.u32());
+      MCR_TRY(parse_block(address + 16, bytes, 1, 0, 0));
+    } else if (first == 'O') {
+      MCR_TRY(parse_second(address, in));
+    } else {
+      return Error{Cause::unsupported, "an object header has an unknown form"};
+    }
+    for (int i = 0; !continuations_.empty(); ++i) {
+      if (i == max_continuations) return Error{Cause::damaged, "an object header is damaged"};
+      const Continuation next = continuations_.back();
+      continuations_.pop_back();
+      if (first == 1) {
+        MCR_TRY(parse_block(next.offset, next.bytes, 1, 0, 0));
+      } else {
+        MCR_TRY(parse_block(next.offset, next.bytes, 2, 4, 4));
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  struct Continuation {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  Result<void> parse_second(std::uint64_t address, Reader& in) {
+    if (as_text(MCR_TRY(in.bytes(3))) != "HDR" || MCR_TRY(in.u8()) != 2) {
+      return Error{Cause::unsupported, "an object header has an unknown form"};
+    }
+    flags_ = MCR_TRY(in.u8());
+    if ((flags_ & 0x20U) != 0) {
+      add_value({address + in.position(), 16, {}, false});
+      MCR_TRY(in.bytes(16));
+    }
+    if ((flags_ & 0x10U) != 0) MCR_TRY(in.bytes(4));
+    std::uint64_t bytes = 0;
+    const unsigned width = 1U << (flags_ & 3U);
+    for (unsigned i = 0; i < width; ++i) bytes |= std::uint64_t{MCR_TRY(in.u8())} << (8 * i);
+    if (bytes > max_header_bytes) return Error{Cause::damaged, "an object header is damaged"};
+    return parse_block(address + in.position(), bytes + 4, 2, 0, 4);
+  }
+
+  /// Parses the messages in the `bytes` bytes at `offset`. The first `before` of these bytes are a
+  /// signature, and the last `after` bytes are a checksum.
+  Result<void> parse_block(std::uint64_t offset, std::uint64_t bytes, int version,
+                           std::size_t before, std::size_t after) {
+    if (bytes > max_header_bytes || bytes < before + after) {
+      return Error{Cause::damaged, "an object header is damaged"};
+    }
+    const ByteSpan block = MCR_TRY(part_.at(offset, bytes));
+    if (after != 0) add_value({offset + bytes - after, after, {}, false});
+    Reader in(block.first(block.size() - after));
+    MCR_TRY(in.bytes(before));
+    const std::size_t head = version == 1 ? 8 : (flags_ & 4U) != 0 ? 6 : 4;
+    while (in.remaining() >= head) {
+      const unsigned type = version == 1 ? MCR_TRY(in.u16()) : MCR_TRY(in.u8());
+      const std::uint16_t message_bytes = MCR_TRY(in.u16());
+      const std::uint8_t flags = MCR_TRY(in.u8());
+      MCR_TRY(in.bytes(head - (version == 1 ? 5 : 4)));
+      const std::uint64_t place = offset + in.position();
+      const ByteSpan message = MCR_TRY(in.bytes(message_bytes));
+      if ((flags & flag_shared) == 0) MCR_TRY(note_message(type, place, message));
+    }
+    return {};
+  }
+
+  Result<void> note_message(unsigned type, std::uint64_t place, ByteSpan message) {
+    Reader in(message);
+    if (type == message_time || type == message_old_time) {
+      add_value({place, message.size(), {}, false});
+    } else if (type == message_layout) {
+      const std::uint8_t version = MCR_TRY(in.u8());
+      const std::uint8_t kind = MCR_TRY(in.u8());
+      if ((version == 3 || version == 4) && kind == 0 && message.size() > 4) {
+        add_value({place + 4, message.size() - 4, {}, false});
+      }
+    } else if (type == message_attribute) {
+      return note_attribute(place, in);
+    } else if (type == message_continuation) {
+      const std::uint64_t address = MCR_TRY(in.u64());
+      const std::uint64_t bytes = MCR_TRY(in.u64());
+      continuations_.push_back({MCR_TRY(checked_add(address, base_)), bytes});
+    } else if (type == message_symbol_table && message.size() == 16) {
+      HeaderValues::SymbolTable table;
+      table.tree = MCR_TRY(checked_add(MCR_TRY(in.u64()), base_));
+      table.heap = MCR_TRY(checked_add(MCR_TRY(in.u64()), base_));
+      found_.symbol_table = table;
+    }
+    return {};
+  }
+
+  Result<void> note_attribute(std::uint64_t place, Reader& in) {
+    const std::uint8_t version = MCR_TRY(in.u8());
+    const std::uint8_t flags = MCR_TRY(in.u8());
+    const std::uint16_t name_bytes = MCR_TRY(in.u16());
+    const std::uint16_t type_bytes = MCR_TRY(in.u16());
+    const std::uint16_t space_bytes = MCR_TRY(in.u16());
+    if (version < 1 || version > 3 || (version > 1 && flags != 0)) return {};  // compared exactly
+    if (version == 3) MCR_TRY(in.u8());
+    const bool pads = version == 1;
+    std::string name(as_text(MCR_TRY(in.bytes(pads ? padded(name_bytes) : name_bytes))));
+    name = name.substr(0, name.find('\0'));
+    const ByteSpan type = MCR_TRY(in.bytes(pads ? padded(type_bytes) : type_bytes));
+    MCR_TRY(in.bytes(pads ? padded(space_bytes) : space_bytes));
+    const bool is_variable_length =
+        type.empty() || (std::to_integer<unsigned>(type[0]) & 15U) == variable_length_class;
+    add_value({place + in.position(), in.remaining(), std::move(name), is_variable_length});
+    return {};
+  }
+
+  void add_value(HeaderValue value) {
+    if (value.bytes != 0) found_.values.push_back(std::move(value));
+  }
+
+  const PartMetadata& part_;
+  std::uint64_t base_;
+  HeaderValues found_;
+  std::uint8_t flags_ = 0;
+  std::vector<Continuation> continuations_;
+};
+
+}  // namespace
+
+Result<HeaderValues> read_header_values(const PartMetadata& part, std::uint64_t base,
+                                        std::uint64_t address) {
+  return HeaderParser(part, base).parse(address);
+}
+
+}  // namespace mcr::aggregation

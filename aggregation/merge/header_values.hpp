@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds, in the header of an HDF5 object, the bytes that do not describe the layout: data of
+// attributes and of compact datasets, object times, and checksums over these ("HDF5 File Format
+// Specification", IV.A).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregation/merge/part_metadata.hpp"
+
+namespace mcr::aggregation {
+
+/// Bytes of a header that hold a value.
+struct HeaderValue {
+  std::uint64_t offset = 0;  ///< in the file
+  std::uint64_t bytes = 0;
+  std::optional<std::string> attribute;  ///< the name of the attribute that has the value
+  bool is_variable_length = false;       ///< the value is a reference into the file's heap
+};
+
+struct HeaderValues {
+  std::vector<HeaderValue> values;
+  /// Where the B-tree and the local heap of an old-style group lie in the file.
+  struct SymbolTable {
+    std::uint64_t tree = 0;
+    std::uint64_t heap = 0;
+  };
+  std::optional<SymbolTable> symbol_table;
+};
+
+/// Reads the header at `address` of a part whose addresses count from `base`. An error means that
+/// the header is not understood.
+Result<HeaderValues> read_header_values(const PartMetadata& part, std::uint64_t base,
+                                        std::uint64_t address);
+
+}  // namespace mcr::aggregation

@@ -61,8 +61,8 @@ class Seconds {
 /// The most walked parts of a set with which other parts are compared. The ranks of a program rarely
 /// have more layouts than this.
 constexpr std::size_t max_references = 4;
-/// The share of the leader's memory that may be used for layouts of earlier sets.
-constexpr std::uint64_t layouts_share = 8;
+/// Layouts of earlier sets may use one byte of the leader's memory in this many.
+constexpr std::uint64_t layouts_share = 4;
 
 /// Limit on the processor time for walking a part. A valid part stays below it, because a dataset
 /// takes 31 µs to walk and at least 300 bytes of the part.

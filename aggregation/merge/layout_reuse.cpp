@@ -49,24 +49,23 @@ class ReferencePart::Maker {
 
   std::optional<ReferencePart> make() {
     part_.layout_ = walked_.layout;
-    part_.full_ = std::make_shared<PartLayout>(*walked_.layout);
     auto metadata = PartMetadata::read(file_, part_.size_, *walked_.layout);
     if (!metadata) return std::nullopt;
     part_.metadata_ = std::move(*metadata);
-    add_objects();
+    if (!add_objects()) return std::nullopt;
+    add_attributes();
     for (std::uint32_t i = 0; i < walked_.objects.size(); ++i) add_ranges(i);
     if (!sort_ranges()) return std::nullopt;
-    part_.memory_bytes_ = part_.metadata_.memory_bytes() + memory_of(*part_.full_) +
-                          part_.ranges_.capacity() * (sizeof(Range) + sizeof(std::uint32_t)) +
-                          part_.objects_.capacity() * sizeof(Object);
-    for (const Object& object : part_.objects_) part_.memory_bytes_ += object.path.capacity();
+    find_forms();
+    take_bare_layout();
+    count_memory();
     return std::move(part_);
   }
 
  private:
   /// Notes the objects, and for each the group that contains it. If a group is missing, names must
-  /// not change.
-  void add_objects() {
+  /// not change. Returns false if something in the layout is no object, as in a damaged part.
+  bool add_objects() {
     std::unordered_map<std::string_view, std::uint32_t> by_path;
     for (const ObjectHeader& header : walked_.objects) {
       Object object{header.path, header.dataset, header.group, none, none};
@@ -90,10 +89,24 @@ class ReferencePart::Maker {
           part_.objects_.begin(), part_.objects_.end(),
           [&](const Object& object) { return object.*number != ObjectHeader::none; }));
     };
-    // All paths of the layout must be those of objects.
-    names_are_fixed_ = names_are_fixed_ ||
-                       count(&Object::dataset) != part_.full_->datasets.size() ||
-                       count(&Object::group) != part_.full_->groups.size();
+    return count(&Object::dataset) == walked_.layout->datasets.size() &&
+           count(&Object::group) == walked_.layout->groups.size();
+  }
+
+  [[nodiscard]] const std::vector<AttributeValue>* attributes_of(const Object& object) const {
+    if (object.dataset != ObjectHeader::none)
+      return &walked_.layout->datasets[object.dataset].attributes;
+    if (object.group != ObjectHeader::none) return &walked_.layout->groups[object.group].attributes;
+    return nullptr;
+  }
+
+  void add_attributes() {
+    for (std::uint32_t i = 0; i < part_.objects_.size(); ++i) {
+      first_attributes_.push_back(part_.attributes_.size());
+      const auto* const attributes = attributes_of(part_.objects_[i]);
+      const std::size_t count = attributes == nullptr ? 0 : attributes->size();
+      for (std::size_t a = 0; a < count; ++a) part_.attributes_.push_back({i, none, none});
+    }
   }
 
   void add_ranges(std::uint32_t number) {
@@ -109,11 +122,10 @@ class ReferencePart::Maker {
     has_names_[number] = true;
     groups_.push_back({});
     for (const LinkName& name : *names) {
-      Range range = range_at(name.offset, name.bytes);
-      range.kind = Kind::name;
       groups_.back().push_back(static_cast<std::uint32_t>(part_.ranges_.size()));
-      part_.ranges_.push_back(range);
-      if (range.at != PartMetadata::nowhere) link(number, name, groups_.back().back());
+      part_.ranges_.push_back(
+          {name.offset, static_cast<std::uint32_t>(name.bytes), Range::link_name});
+      link(number, name, groups_.back().back());
     }
   }
 
@@ -130,41 +142,34 @@ class ReferencePart::Maker {
   }
 
   void add_value(std::uint32_t number, const HeaderValue& value) {
-    Range range = range_at(value.offset, value.bytes);
-    if (range.at == PartMetadata::nowhere) return;
-    const Object& object = part_.objects_[number];
-    const bool is_in_layout =
-        object.dataset != ObjectHeader::none || object.group != ObjectHeader::none;
-    if (value.attribute && is_in_layout) {
-      const auto& attributes = attributes_of(object, *part_.full_);
+    const auto bytes = part_.metadata_.at(value.offset, value.bytes);
+    if (!bytes) return;
+    Range range{value.offset, static_cast<std::uint32_t>(value.bytes), Range::unused};
+    const auto* const attributes = attributes_of(part_.objects_[number]);
+    if (value.attribute && attributes != nullptr) {
       const auto shown = std::find_if(
-          attributes.begin(), attributes.end(),
+          attributes->begin(), attributes->end(),
           [&](const AttributeValue& attribute) { return attribute.name == *value.attribute; });
-      if (shown == attributes.end()) {
+      if (shown == attributes->end()) {
         // Whether HDF5 can read strings depends on the reference to them.
         if (value.is_variable_length) return;
       } else {
         // The value must be what HDF5 reads from these bytes. Padding follows it.
-        const ByteSpan bytes = part_.metadata_.bytes().subspan(range.at, range.bytes);
         const std::size_t count = shown->value.size();
-        if (types_[shown->type].refers_to_heap || count == 0 || count > bytes.size() ||
-            !std::equal(shown->value.begin(), shown->value.end(), bytes.begin()))
+        if (types_[shown->type].refers_to_heap || count == 0 || count > bytes->size() ||
+            !std::equal(shown->value.begin(), shown->value.end(), bytes->begin()))
           return;
-        if (count < bytes.size())
-          part_.ranges_.push_back(range_at(range.offset + count, bytes.size() - count));
+        if (count < bytes->size()) {
+          part_.ranges_.push_back({range.offset + count,
+                                   static_cast<std::uint32_t>(bytes->size() - count),
+                                   Range::unused});
+        }
         range.bytes = static_cast<std::uint32_t>(count);
-        range.kind = Kind::attribute;
-        range.object = number;
-        range.attribute = static_cast<std::uint32_t>(shown - attributes.begin());
+        range.attribute = static_cast<std::uint32_t>(
+            first_attributes_[number] + static_cast<std::size_t>(shown - attributes->begin()));
       }
     }
     part_.ranges_.push_back(range);
-  }
-
-  /// Returns the range of these bytes of the file; `at` is nowhere if they contain raw data.
-  [[nodiscard]] Range range_at(std::uint64_t offset, std::uint64_t bytes) const {
-    return {offset, static_cast<std::uint32_t>(bytes),      Kind::unused, none,
-            none,   part_.metadata_.place_of(offset, bytes)};
   }
 
   /// Returns false if ranges overlap, if a name is in raw data, or if the name of an object is not
@@ -183,10 +188,13 @@ class ReferencePart::Maker {
     std::vector<Range> sorted;
     for (const std::uint32_t number : order) {
       const Range& range = part_.ranges_[number];
-      if (range.at == PartMetadata::nowhere) return false;
+      if (part_.metadata_.place_of(range.offset, range.bytes) == PartMetadata::nowhere)
+        return false;
       if (!sorted.empty() && sorted.back().offset + sorted.back().bytes > range.offset)
         return false;
       place_of[number] = static_cast<std::uint32_t>(sorted.size());
+      if (range.attribute < part_.attributes_.size())
+        part_.attributes_[range.attribute].range = place_of[number];
       sorted.push_back(range);
     }
     part_.ranges_ = std::move(sorted);
@@ -200,12 +208,52 @@ class ReferencePart::Maker {
     return true;
   }
 
+  /// Gives each attribute its form. Thousands of datasets mostly have few forms of attributes.
+  void find_forms() {
+    std::unordered_map<std::string, std::uint32_t> numbers;
+    for (std::size_t i = 0; i < part_.attributes_.size(); ++i) {
+      Attribute& attribute = part_.attributes_[i];
+      AttributeValue form = (*attributes_of(
+          part_.objects_[attribute.object]))[i - first_attributes_[attribute.object]];
+      if (attribute.range != none) form.value.clear();
+      std::string key = form.name + '\0' + std::to_string(form.type) + '\0' +
+                        (attribute.range != none ? 'r' : 'v') +
+                        std::to_string(form.dataspace.size()) + '\0';
+      key += as_text(form.dataspace);
+      key += as_text(form.value);
+      for (const std::string& string : form.strings)
+        key += std::to_string(string.size()) + '\0' + string;
+      const auto [known, is_new] =
+          numbers.try_emplace(std::move(key), static_cast<std::uint32_t>(part_.forms_.size()));
+      if (is_new) part_.forms_.push_back(std::move(form));
+      attribute.form = known->second;
+    }
+  }
+
+  void take_bare_layout() {
+    for (const DatasetInfo& dataset : walked_.layout->datasets)
+      part_.bare_.datasets.push_back(
+          {{}, dataset.type, dataset.form, dataset.shape, dataset.extents, {}});
+    part_.bare_.groups.resize(walked_.layout->groups.size());
+  }
+
+  void count_memory() {
+    part_.memory_bytes_ = part_.metadata_.memory_bytes() + memory_of(part_.bare_) +
+                          memory_of(part_.forms_) + part_.ranges_.capacity() * sizeof(Range) +
+                          part_.attributes_.capacity() * sizeof(Attribute) +
+                          part_.objects_.capacity() * sizeof(Object);
+    for (const Object& object : part_.objects_) part_.memory_bytes_ += object.path.capacity();
+    for (const auto& group : part_.groups_)
+      part_.memory_bytes_ += group.capacity() * sizeof(std::uint32_t);
+  }
+
   const restart::File& file_;
   const Datatypes& types_;
   const WalkedPart& walked_;
   ReferencePart part_;
   bool names_are_fixed_ = false;
-  std::vector<bool> has_names_;  // by object: a group with ranges for its names
+  std::vector<std::size_t> first_attributes_;  // by object
+  std::vector<bool> has_names_;                // by object: a group with ranges for its names
   std::unordered_map<std::uint64_t, std::uint32_t> by_address_;  // of objects
   std::vector<std::vector<std::uint32_t>> groups_;               // as ReferencePart::groups_
 };
@@ -215,8 +263,12 @@ std::optional<ReferencePart> ReferencePart::make(const restart::File& file, std:
   return Maker(file, size, types, walked).make();
 }
 
+ByteSpan ReferencePart::bytes_of(const Range& range) const {
+  return metadata_.bytes().subspan(metadata_.place_of(range.offset, range.bytes), range.bytes);
+}
+
 std::string_view ReferencePart::text_of(const Range& range) const {
-  return as_text(metadata_.bytes().subspan(range.at, range.bytes));
+  return as_text(bytes_of(range));
 }
 
 /// The object must be in the layout.
@@ -253,7 +305,7 @@ std::optional<ReferencePart::Changes> ReferencePart::compare(const restart::File
       changes.ranges.push_back({static_cast<std::uint32_t>(next), changes.bytes.size()});
       changes.bytes.insert(changes.bytes.end(), other.begin() + static_cast<std::ptrdiff_t>(begin),
                            other.begin() + static_cast<std::ptrdiff_t>(begin + range.bytes));
-      changes.has_names = changes.has_names || range.kind == Kind::name;
+      changes.has_names = changes.has_names || range.attribute == Range::link_name;
       i = begin + range.bytes;
     }
   }
@@ -264,7 +316,8 @@ std::optional<ReferencePart::Changes> ReferencePart::compare(const restart::File
 void ReferencePart::exchange(Changes& changes) {
   for (const Change& change : changes.ranges) {
     const Range& range = ranges_[change.range];
-    const MutableByteSpan own = metadata_.bytes().subspan(range.at, range.bytes);
+    const MutableByteSpan own =
+        metadata_.bytes().subspan(metadata_.place_of(range.offset, range.bytes), range.bytes);
     std::swap_ranges(own.begin(), own.end(),
                      changes.bytes.begin() + static_cast<std::ptrdiff_t>(change.at));
   }
@@ -290,8 +343,6 @@ void ReferencePart::rename_objects() {
             ? text_of(ranges_[object.name])
             : std::string_view(object.path).substr(slash == std::string::npos ? 0 : slash + 1));
     object.path = above.empty() ? last : above + '/' + last;
-    if (object.dataset != ObjectHeader::none) full_->datasets[object.dataset].path = object.path;
-    if (object.group != ObjectHeader::none) full_->groups[object.group].path = object.path;
   }
 }
 
@@ -310,23 +361,33 @@ bool ReferencePart::fits(const restart::File& file, std::uint64_t size) {
     }
     rename_objects();
   }
-  for (const Change& change : changes->ranges) {
-    const Range& range = ranges_[change.range];
-    if (range.kind != Kind::attribute) continue;
-    const ByteSpan bytes = metadata_.bytes().subspan(range.at, range.bytes);
-    attributes_of(objects_[range.object], *full_)[range.attribute].value.assign(bytes.begin(),
-                                                                                bytes.end());
-  }
-  layout_ = std::make_shared<PartLayout>(*full_);
+  layout_ = make_layout();
   return true;
 }
 
+std::shared_ptr<PartLayout> ReferencePart::make_layout() const {
+  auto layout = std::make_shared<PartLayout>(bare_);
+  for (const Object& object : objects_) {
+    if (object.dataset != ObjectHeader::none) layout->datasets[object.dataset].path = object.path;
+    if (object.group != ObjectHeader::none) layout->groups[object.group].path = object.path;
+  }
+  for (const Attribute& attribute : attributes_) {
+    AttributeValue value = forms_[attribute.form];
+    if (attribute.range != none) {
+      const ByteSpan bytes = bytes_of(ranges_[attribute.range]);
+      value.value.assign(bytes.begin(), bytes.end());
+    }
+    attributes_of(objects_[attribute.object], *layout).push_back(std::move(value));
+  }
+  return layout;
+}
+
 void ReferencePart::drop_attribute(const Range& range) {
-  if (range.kind != Kind::attribute) return;
-  const Object& object = objects_[range.object];
-  const std::string& name = attributes_of(object, *full_)[range.attribute].name;
-  std::erase_if(attributes_of(object, *layout_),
-                [&](const AttributeValue& attribute) { return attribute.name == name; });
+  if (range.attribute >= attributes_.size()) return;
+  const Attribute& attribute = attributes_[range.attribute];
+  const std::string& name = forms_[attribute.form].name;
+  std::erase_if(attributes_of(objects_[attribute.object], *layout_),
+                [&](const AttributeValue& value) { return value.name == name; });
 }
 
 }  // namespace mcr::aggregation

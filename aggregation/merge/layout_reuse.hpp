@@ -28,7 +28,8 @@ namespace mcr::aggregation {
 /// was walked alone, not on the parts that were compared since.
 class ReferencePart {
  public:
-  /// Reads the part's metadata. Returns nothing if the metadata is too large or not as expected.
+  /// Reads the part's metadata. Returns nothing if the metadata is too large or not as
+  /// expected.
   static std::optional<ReferencePart> make(const restart::File& file, std::uint64_t size,
                                            const Datatypes& types, const WalkedPart& walked);
 
@@ -48,15 +49,14 @@ class ReferencePart {
  private:
   static constexpr std::uint32_t none = 0xffffffff;
 
-  enum class Kind : std::uint8_t { unused, attribute, name };
   /// Bytes that may differ.
   struct Range {
-    std::uint64_t offset = 0;  ///< in the file
+    static constexpr std::uint32_t unused = none;  ///< the layout does not have the value
+    static constexpr std::uint32_t link_name = none - 1;
+
+    std::uint64_t offset = 0;  ///< in the part
     std::uint32_t bytes = 0;
-    Kind kind = Kind::unused;
-    std::uint32_t object = none;     ///< of an attribute
-    std::uint32_t attribute = none;  ///< number among the object's attributes in full_
-    std::size_t at = 0;              ///< in metadata_.bytes()
+    std::uint32_t attribute = unused;  ///< number of the attribute that has this value
   };
   struct Object {
     std::string path;
@@ -64,6 +64,12 @@ class ReferencePart {
     std::size_t group = ObjectHeader::none;
     std::uint32_t parent = none;  ///< number of the group that contains it
     std::uint32_t name = none;    ///< number of the range with its name; none: the name is fixed
+  };
+  /// An attribute of the layout.
+  struct Attribute {
+    std::uint32_t object = none;
+    std::uint32_t form = none;
+    std::uint32_t range = none;  ///< of its value; none: the form has the value
   };
   struct Change {
     std::uint32_t range = 0;
@@ -79,17 +85,23 @@ class ReferencePart {
   [[nodiscard]] std::optional<Changes> compare(const restart::File& file, std::uint64_t size) const;
   void exchange(Changes& changes);
   [[nodiscard]] bool names_are_valid() const;
+  [[nodiscard]] ByteSpan bytes_of(const Range& range) const;
   [[nodiscard]] std::string_view text_of(const Range& range) const;
   static std::vector<AttributeValue>& attributes_of(const Object& object, PartLayout& layout);
+  [[nodiscard]] std::shared_ptr<PartLayout> make_layout() const;
   void rename_objects();
   void drop_attribute(const Range& range);
 
   std::uint64_t size_ = 0;
-  std::shared_ptr<PartLayout> full_;    ///< with all attributes of the last part that got a layout
   std::shared_ptr<PartLayout> layout_;  ///< null: no part of this set was seen yet
-  PartMetadata metadata_;               ///< of the same part
-  std::vector<Range> ranges_;           ///< by offset, without overlap
-  std::vector<Object> objects_;         ///< groups come before what they contain
+  // The rest is of the last part that got a layout.
+  PartLayout bare_;  ///< without paths and attributes
+  PartMetadata metadata_;
+  std::vector<Range> ranges_;    ///< by offset, without overlap
+  std::vector<Object> objects_;  ///< groups come before what they contain
+  std::vector<AttributeValue>
+      forms_;  ///< attributes that differ from one another in more than a value
+  std::vector<Attribute> attributes_;  ///< by object
   /// For each group, the ranges with the names of its links, in HDF5's order.
   std::vector<std::vector<std::uint32_t>> groups_;
   std::uint64_t memory_bytes_ = 0;

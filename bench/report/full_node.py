@@ -74,7 +74,7 @@ def full_node(place):
 
         add(f"drain, {profile}", efficiencies(rounds, pack), 0.8)
         add(f"whole mcr pack, {profile}",
-            {count: [one / (count * time) for one, time in zip(whole[1], times)] for count, times in sorted(whole.items())})
+            {count: [one / (count * time) for one, time in zip(whole[1], times)] for count, times in sorted(whole.items())}, 0.8)
         add(f"that many processes of one thread, drain, {profile}", efficiencies(rounds, lambda count: apart(place, files, profile, count)))
         figures.append(Figure(group, f"peak resident memory of mcr pack, {profile}", max(peaks), None, "MiB"))
     container = place.memory / "packed.h5"  # of the profile balanced
@@ -83,8 +83,8 @@ def full_node(place):
         place.drop("unpacked")
         return place.command("unpack", "-j", threads, "-d", unpacked, container).wall
 
-    add("mcr verify, balanced", efficiencies(rounds, lambda threads: place.command("verify", "-j", threads, container).wall))
-    add("mcr unpack, balanced", efficiencies(rounds, unpack))
+    add("mcr verify, balanced", efficiencies(rounds, lambda threads: place.command("verify", "-j", threads, container).wall), 0.8)
+    add("mcr unpack, balanced", efficiencies(rounds, unpack), 0.8)
     place.drop("unpacked")
     place.drop("full-node")
     return figures, {group: [lines("Efficiency against threads", "threads", "efficiency", curves)]}

@@ -39,8 +39,8 @@ def job(place, way, ranks, elements, on_disk=False, rate=None):
     return wall, max(float(text) for text in printed)
 
 
-def durable_figure(group, kind, durable):
-    """`durable`: {way: seconds of each round}."""
+def durable_figure(group, kind, durable, most=None):
+    """`durable`: {way: seconds of each round}. `most`: the ratio that is asked."""
     return Figure(group, f"{kind}: until durable (start and fill included), mcr ÷ native",
-                  [m / n for m, n in zip(durable["mcr"], durable["native"])],
+                  [m / n for m, n in zip(durable["mcr"], durable["native"])], most and ("<=", most),
                   note=", ".join(f"{way} {1000 * quantile(seconds, 0.5):.0f} ms" for way, seconds in durable.items()))

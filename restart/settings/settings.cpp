@@ -124,7 +124,8 @@ constexpr std::array table = std::to_array<SettingRow>({
      "Number of threads of the leader that write frames (1 to 64). Fewer threads write if "
      "leader_memory= has no room for their frames."},
     {"leader_memory", "256 MiB", size, "SIZE",
-     "The most memory that the leader uses for blocks that are being encoded."},
+     "The most memory that the leader uses for blocks that are being encoded. A quarter of it may "
+     "hold layouts of earlier sets' files."},
     {"gpu", "off", count, "off|auto|INDEX",
      "Whether an NVIDIA GPU encodes and decodes frames too, where it is faster than a CPU thread. "
      "off: no. auto: the first GPU that may be used. INDEX: the GPU of this number. The bytes of "

@@ -36,6 +36,10 @@ struct DrainGroup {
   std::uint64_t bytes = 0;       ///< of all parts
   /// The set of each part, beginning with `set`; empty: all are of `set`.
   std::vector<SetOfPart> bundle;
+  /// A newer writing of the same names is whole in the stage, and this one need not go to storage (flush=).
+  bool is_superseded = false;
+  std::vector<PartId> newer;     ///< the parts of the newer writing that are still in the stage
+  std::vector<PartId> replaced;  ///< the parts whose stubs that writing found at its paths
   WritingTurn* turn_to_write = nullptr;  ///< null: the commit waits for no turn
 };
 
@@ -46,6 +50,8 @@ struct DrainDone {
   bool storage_failed = false;  ///< storage failed; the parts are intact
   /// In each attempt, the directories were removed or renamed.
   bool place_went_away = false;
+  bool is_dropped =
+      false;  ///< `committed` are in no container: a newer set has replaced them (flush=)
   std::vector<PartId> without_stub = {};  ///< in a container, but storage refused their stubs
 };
 

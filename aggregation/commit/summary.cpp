@@ -73,6 +73,12 @@ void Summary::removed(std::size_t parts) {
   changed_ |= parts > 0;
 }
 
+void Summary::unflushed(std::size_t parts) {
+  const std::lock_guard lock(mutex_);
+  now_.unflushed += parts;
+  changed_ |= parts > 0;
+}
+
 void Summary::astray(std::size_t parts, const std::string& container) {
   const std::lock_guard lock(mutex_);
   now_.astray += parts;

@@ -39,6 +39,8 @@ class Summary {
   void put_back(bool is_lone);
   /// Counts parts whose files the program removed before their commit.
   void removed(std::size_t parts);
+  /// Counts parts that newer ones replaced before they went to storage (flush=).
+  void unflushed(std::size_t parts);
   /// Counts parts whose files were not found at their commit; `container` has their data.
   void astray(std::size_t parts, const std::string& container);
   void failed(const std::string& why);

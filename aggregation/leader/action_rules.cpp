@@ -85,6 +85,62 @@ bool Decisions::is_calm(const Set& set, const std::vector<Part*>& parts) {
   return false;
 }
 
+/// Notes it if all of the set is published in this node's stage. Such a writing may take the place of an earlier one of the same names
+/// (flush=). Another node's stage cannot be seen, so the job must have all its ranks here.
+void Decisions::note_whole(Set& set, const std::vector<Part*>& published) const {
+  if (set.whole_ms || !set.is_closed || set.drifted || set.is_amended || set.is_by_untrusted_links)
+    return;
+  const bool is_all_here = set.rank_count == 1 || set.local_rank_count >= set.rank_count;
+  const bool is_complete = set.writers == set.rank_count && set.wrote.size() == set.writers &&
+                           set.parts_of.size() == set.writers && published.size() == set.writers;
+  if (!is_all_here || !is_complete) return;
+  if (std::any_of(published.begin(), published.end(),
+                  [](const Part* it) { return it->must_drain; }))
+    return;
+  set.whole_ms = now_ms_;
+  set.replaced.clear();
+  for (const Part* part : published)
+    if (part->facts.replaced) set.replaced.push_back(*part->facts.replaced);
+}
+
+/// Returns the next whole writing of the same names; null if there is none.
+const Decisions::Set* Decisions::whole_after(const SetName& name) const {
+  for (auto it = sets_.upper_bound(name); it != sets_.end(); ++it) {
+    if (it->first.launch != name.launch || it->first.masked_name != name.masked_name) break;
+    if (it->second.whole_ms && !it->second.drifted) return &it->second;
+  }
+  return nullptr;
+}
+
+/// True if the set stays in the stage for now (flush=): a newer writing of the same files will probably take its place. The end of the
+/// program, a request, a full stage and the job's end all bring it to storage.
+bool Decisions::is_to_hold_back(const SetName& name, const Set& set,
+                                const std::vector<Part*>& parts) {
+  if (set.flush <= 1 || name.sequence % set.flush == 0 || !set.whole_ms || set.drifted)
+    return false;
+  if (hurries_ || terminating_ || storage_failed_ || !anybody_lives() || !anybody_may_write())
+    return false;
+  if (set.committed || set.failures > 0 || !set.containers.empty()) return false;
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const Part* it) { return it->durable || it->requested || it->must_drain; }))
+    return false;
+  const Set* const newer = whole_after(name);
+  return newer == nullptr || !is_due(*newer->whole_ms + patience_.superseded_ms);
+}
+
+/// Marks the group if a newer writing has taken the set's place, so that the set need not go to storage.
+void Decisions::mark_superseded(const Set& set, DrainGroup& group) const {
+  if (set.flush <= 1 || group.set.sequence % set.flush == 0 || storage_failed_) return;
+  const Set* const newer = whole_after(group.set);
+  if (newer == nullptr) return;
+  // A rank that has begun its next file too early may be seen only now: the newer set has then drifted.
+  if (anybody_may_write() && now_ms_ < *newer->whole_ms + patience_.superseded_ms) return;
+  group.is_superseded = true;
+  group.replaced = newer->replaced;
+  for (const auto& [id, part] : parts_)
+    if (part.in_set == newer) group.newer.push_back(id);
+}
+
 /// Puts back parts whose files a rank on another node wants to write natively. The whole pattern
 /// becomes native, so that all its sets are treated alike.
 void Decisions::put_back_requested() {
@@ -113,12 +169,19 @@ void Decisions::drain_ripe_sets() {
   for (auto& [order, entry] : by_order) {
     Set& set = *entry.second.front()->in_set;
     set.is_closed = is_ripe(set, entry.second);
+    if (set.flush > 1) note_whole(set, entry.second);
+  }
+  holds_back_ = false;
+  for (auto& [order, entry] : by_order) {
+    Set& set = *entry.second.front()->in_set;
+    set.is_held_back = is_to_hold_back(*entry.first, set, entry.second);
+    holds_back_ |= set.is_held_back;
   }
   behind_ = count_behind();
   std::map<std::string, std::vector<Part*>> families;
   for (auto& [order, entry] : by_order) {
     Set& set = *entry.second.front()->in_set;
-    if (!set.is_closed || !is_calm(set, entry.second)) continue;
+    if (!set.is_closed || set.is_held_back || !is_calm(set, entry.second)) continue;
     if (may_be_bundled(set, entry.second)) {
       families[entry.second.front()->facts.bundle_family].push_back(entry.second.front());
     } else {
@@ -134,6 +197,8 @@ std::size_t Decisions::count_behind() const {
   for (const auto& [id, part] : parts_) {
     const bool waits = part.state == State::published || part.state == State::draining;
     if (!waits || !part.set || !part.in_set->is_closed) continue;
+    // A set that waits for a newer one takes memory, but the program cannot wait for that. One that is about to be dropped counts.
+    if (part.in_set->is_held_back && whole_after(*part.set) == nullptr) continue;
     const bool shares_container =
         !part.facts.bundle_family.empty() && part.size <= largest_bundled_part;
     waiting[part.in_set->pattern].insert(shares_container ? 0 : part.in_set->order);
@@ -218,6 +283,7 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
     const std::uint32_t run = group_of(parts.front()->facts.rank, set.group_size);
     set.told = {group.passed_ranks, group.failed_ranks, group.drifted};
     group.supplement = set.containers[run]++;
+    if (group.supplement == 0) mark_superseded(set, group);
     std::vector<Part*> rest;
     std::set<std::string> paths;
     for (Part* part : parts) {

@@ -106,7 +106,11 @@ void Decisions::apply(const PartWithdrawn& event) {
   withdrawn.state = State::open;
   withdrawn.lookup_sent = false;
   withdrawn.looks = 0;
-  if (withdrawn.set) sets_.at(*withdrawn.set).wrote.erase(withdrawn.facts.rank);
+  if (withdrawn.set) {
+    Set& set = sets_.at(*withdrawn.set);
+    set.wrote.erase(withdrawn.facts.rank);
+    set.whole_ms.reset();
+  }
 }
 
 /// A request for a part that is still written is kept until the part is published.
@@ -122,6 +126,7 @@ void Decisions::apply(const PartDropped& event) {
   if (found == parts_.end()) return;
   const State state = found->second.state;
   found->second.dropped = true;
+  if (found->second.set) sets_.at(*found->second.set).whole_ms.reset();
   if (state != State::draining && state != State::putting_back && state != State::settling) {
     forget(event.part);
   }
@@ -174,7 +179,7 @@ void Decisions::put_back_lone(Part& part) {
 }
 
 void Decisions::apply(const DrainDone& event) {
-  if (!event.committed.empty()) {  // storage works, for these parts at least
+  if (!event.committed.empty() && !event.is_dropped) {  // storage works, for these parts at least
     for (auto& [id, part] : parts_) part.last_tries = 0;
   }
   for (const PartId& id : event.committed) {
@@ -182,6 +187,7 @@ void Decisions::apply(const DrainDone& event) {
     if (found == parts_.end() || found->second.drain != event.drain) continue;
     const SetName name = *found->second.set;
     forget(id);
+    if (event.is_dropped) continue;
     Set& set = sets_.at(name);
     set.failures = 0;
     set.committed = true;

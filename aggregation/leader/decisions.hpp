@@ -130,6 +130,10 @@ struct ContainersWatched {
 };
 /// The stage is nearly full, so kept sets must be freed.
 struct StageShort {};
+/// Whether no set may be held back in memory (flush=): the stage is nearly full, the job ends soon, or a command asks for it.
+struct Hurry {
+  bool is_on = false;
+};
 /// SIGTERM: drain the published parts as fast as possible, then end.
 struct Terminate {};
 
@@ -137,7 +141,7 @@ using Event =
     std::variant<RankJoined, PatternWrittenNatively, RankEnded, RankGone, PartBegun, PartPublished,
                  PartWithdrawn, PartRequested, PartDropped, SiblingsLookedUp, FamilyUnranked,
                  DrainDone, PutBackDone, SettleDone, AccountNoted, FramesShared, ContainersWatched,
-                 Tick, StageShort, Terminate>;
+                 Tick, StageShort, Hurry, Terminate>;
 
 // --- decisions ----------------------------------------------------------------------------------
 
@@ -199,6 +203,9 @@ struct Patience {
   std::uint64_t calm_ms = 100;
   /// If many sets of one rank wait: how long they wait for further sets for the same container.
   std::uint64_t bundle_ms = 500;
+  /// How long a writing must have been whole before it takes the place of an earlier one (flush=). The program may rename its
+  /// files after their close.
+  std::uint64_t superseded_ms = 200;
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
   /// The tries that each part has when no process of the launch lives. Each commit of a part gives the others
@@ -238,6 +245,9 @@ class Decisions {
   [[nodiscard]] std::size_t behind() const { return behind_; }
   /// True if the leader is so far behind that creates wait (lag=).
   [[nodiscard]] bool is_behind() const { return patience_.lag > 0 && behind_ >= patience_.lag; }
+
+  /// True if a set is held back in memory (flush=).
+  [[nodiscard]] bool holds_back() const { return holds_back_; }
 
   /// Returns how many bytes the published parts have, including those being drained or put back.
   [[nodiscard]] std::uint64_t pending_bytes() const;
@@ -300,6 +310,11 @@ class Decisions {
     std::uint64_t set_wait_ms = 0;
     std::uint32_t group_size = 0;
     std::uint32_t keep = 0;
+    std::uint32_t flush = 1;
+    std::optional<std::uint64_t>
+        whole_ms;  ///< since when all of it is in this node's stage; only with flush=
+    std::vector<PartId> replaced;  ///< the parts whose stubs it found at its paths, if it is whole
+    bool is_held_back = false;
     std::set<std::uint32_t> wrote;  ///< ranks that published a part, even if the part is gone
     std::map<std::uint32_t, std::uint32_t> parts_of;  ///< by rank: how many of its parts are known
     std::uint64_t last_publish_ms = 0;
@@ -365,6 +380,7 @@ class Decisions {
   void apply(const ContainersWatched& event) { watches_ = event.is_any; }
   void apply(const Tick&) {}
   void apply(const StageShort&) { release_kept(); }
+  void apply(const Hurry& event) { hurries_ = event.is_on; }
   void apply(const Terminate&);
 
   void name_parts();
@@ -396,6 +412,10 @@ class Decisions {
   bool is_calm(const Set& set, const std::vector<Part*>& parts);
   [[nodiscard]] bool all_have_joined(std::uint32_t local_rank_count) const;
   [[nodiscard]] bool others_may_join(const Set& set);
+  void note_whole(Set& set, const std::vector<Part*>& published) const;
+  [[nodiscard]] const Set* whole_after(const SetName& name) const;
+  bool is_to_hold_back(const SetName& name, const Set& set, const std::vector<Part*>& parts);
+  void mark_superseded(const Set& set, DrainGroup& group) const;
   bool may_be_lone(const Part& part) const;
   void drain(const SetName& name, Set& set, std::vector<Part*> parts);
   bool may_be_bundled(const Set& set, const std::vector<Part*>& parts) const;
@@ -435,6 +455,8 @@ class Decisions {
   std::uint64_t last_drain_ = 0;
   std::uint64_t last_order_ = 0;
   std::size_t behind_ = 0;
+  bool holds_back_ = false;
+  bool hurries_ = false;
   bool storage_failed_ = false;
   bool terminating_ = false;
   bool exited_ = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/leader/launches.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -186,6 +188,19 @@ void remove_ended_launches(const std::string& stage) {
   wait_for_ends(stage, limit, [](const LaunchStatus& one) { return one.processes == 0; });
 }
 
+namespace {
+
+/// Lets the launch's leader bring to storage what it holds back (flush=).
+void ask_for_flush(const std::string& launch) {
+  const auto directory = LaunchDirectory::open(launch);
+  if (directory)
+    (void)restart::File::open(directory->descriptor(), restart::leader_files::flush_name,
+                              O_WRONLY | O_CREAT | O_NOFOLLOW)
+        .has_value();
+}
+
+}  // namespace
+
 Result<Drained> wait_until_drained(
     const std::string& stage, Launches which, std::uint64_t limit_ms,
     const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
@@ -215,6 +230,7 @@ Result<Drained> wait_until_drained(
         }
       } else {
         hopeless = false;
+        if (launch.published > 0) ask_for_flush(launch.path);
       }
       drained.left.push_back(std::move(launch));
     }

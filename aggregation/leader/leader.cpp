@@ -16,6 +16,7 @@
 
 #include "aggregation/commit/commit.hpp"
 #include "aggregation/commit/put_back.hpp"
+#include "aggregation/commit/superseded_group.hpp"
 #include "aggregation/commit/writing_turn.hpp"
 #include "aggregation/leader/collections.hpp"
 #include "aggregation/leader/deadline.hpp"
@@ -70,6 +71,7 @@ constexpr std::uint64_t frames_unheld_ns = 2'000'000'000;
 constexpr std::uint64_t frames_idle_ns = 10'000'000'000;
 constexpr std::uint64_t frames_idle_short_ns = 3'000'000'000;
 constexpr const char* waiting_for_turn = "waiting for its turn to write to storage (writers=)";
+constexpr const char* holding_back = "keeping a set in memory until a newer one is whole (flush=)";
 constexpr const char* removing_sets = "removing sets that newer ones replaced";
 
 class Leader {
@@ -125,6 +127,8 @@ class Leader {
       if (std::exchange(tells_stage_short_, false)) events.emplace_back(StageShort{});
       look_at_watch();
       look_at_collections();
+      events.emplace_back(
+          Hurry{is_stage_large_ || deadline_.is_near(now_since_1970_ms()) || is_asked_to_flush()});
       events.emplace_back(FramesShared{shares_frames_});
       events.emplace_back(ContainersWatched{!container_watch_.is_empty()});
       events.emplace_back(Tick{});
@@ -166,6 +170,8 @@ class Leader {
   void act(const DrainGroup& group) {
     drains_[group.drain] = group.parts;
     drain_.submit(writing_text(group), [this, group]() -> std::vector<Event> {
+      if (auto dropped = drop_superseded(directory_, group, summary_, stubs_))
+        return {*std::move(dropped)};
       DrainDone done = commit(group);
       if (!done.committed.empty()) collect(group);
       return {std::move(done)};
@@ -319,7 +325,7 @@ class Leader {
       if (longest.what.empty() || (!other.what.empty() && other.since_ms < longest.since_ms))
         longest = other;
     }
-    if (longest.what.empty()) return {};
+    if (longest.what.empty()) return {decisions_.holds_back() ? holding_back : std::string(), 0};
     return {longest.what, (restart::monotonic_ms() - longest.since_ms) / 1000};
   }
 
@@ -335,6 +341,12 @@ class Leader {
                            deadline_.is_near(now_since_1970_ms());
     const int niceness = is_urgent ? 0 : niceness_behind_others;
     if (niceness != session_niceness_ && weigh_session(niceness)) session_niceness_ = niceness;
+  }
+
+  /// True once for each time that a command has asked for it (wait_until_drained()).
+  [[nodiscard]] bool is_asked_to_flush() const {
+    return restart::system_calls().unlinkat(directory_.descriptor(),
+                                            restart::leader_files::flush_name, 0) == 0;
   }
 
   /// Submits a job to the drain's thread. The job runs before the drains of the parts that were

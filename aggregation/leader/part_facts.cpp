@@ -47,6 +47,10 @@ PartFacts facts_of(const restart::Journal& journal) {
   facts.set_wait_ms = settings.milliseconds("set_wait");
   facts.group_size = static_cast<std::uint32_t>(settings.count("group_size"));
   facts.keep = static_cast<std::uint32_t>(settings.count("keep"));
+  // With gc=on, stubs have a second name of ours, which hides that the program has overwritten them.
+  const bool may_hold_back = restart::gc_of(settings) != restart::Gc::always;
+  facts.flush = may_hold_back ? static_cast<std::uint32_t>(settings.count("flush")) : 1;
+  facts.replaced = begin.replaced_part;
   facts.family = restart::pattern_of(begin.path);
   // A masked name without `{rank}` or `{part}` is the last candidate. It stands beside others only if
   // files= captures the file regardless of the rank that writes it.
@@ -69,7 +73,7 @@ PartFacts facts_of(const restart::Journal& journal) {
   // removed by itself, and a native file that it replaces is handled by itself, so both exclude
   // bundles.
   const bool is_alone = begin.rank_count == 1 && begin.rank == 0 && facts.names.size() == 1 &&
-                        likeliest == begin.path && facts.keep == 0 &&
+                        likeliest == begin.path && facts.keep == 0 && facts.flush <= 1 &&
                         restart::gc_of(settings) != restart::Gc::always &&
                         begin.replaced != restart::Replaced::native_file;
   if (is_alone) {

@@ -50,6 +50,7 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   set.set_wait_ms = facts.set_wait_ms;
   set.group_size = facts.group_size;
   set.keep = facts.keep;
+  set.flush = facts.flush;
   set.is_amended |= facts.is_amendment;
   set.is_by_untrusted_links |= facts.is_by_untrusted_links;
   if (!part.is_alone) note_failed_attempts(*part.set, set, facts);

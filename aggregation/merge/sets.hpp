@@ -65,6 +65,9 @@ struct PartFacts {
   std::uint64_t set_wait_ms = 10'000;
   std::uint32_t group_size = 0;  ///< 0: all ranks of the node
   std::uint32_t keep = 0;        ///< number of newest sets that stay in the stage
+  /// Each `flush`-th writing of the same names goes to storage; 1: all do.
+  std::uint32_t flush = 1;
+  std::optional<PartId> replaced;  ///< the part whose stub lay at the path
   /// True if the part amends another launch's set. This launch's ranks then do not tell which ranks
   /// wrote that set.
   bool is_amendment = false;

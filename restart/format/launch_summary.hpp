@@ -23,6 +23,7 @@ struct LaunchSummary {
   std::uint64_t lone = 0;            ///< of them, because one rank alone wrote such files
   std::uint64_t failed_commits = 0;  ///< including those whose parts a later commit stored
   std::uint64_t removed = 0;         ///< parts whose files the program removed before their commit
+  std::uint64_t unflushed = 0;       ///< parts that newer ones replaced before their turn (flush=)
   std::uint64_t astray = 0;          ///< parts whose files were not found at their commit
   std::uint64_t pending = 0;         ///< parts still in the stage
   /// gc=auto: containers of this launch whose stubs the program deleted or overwrote, and the others.
@@ -58,6 +59,7 @@ inline constexpr std::array summary_numbers{
     SummaryNumber{"lone", &LaunchSummary::lone},
     SummaryNumber{"failed_commits", &LaunchSummary::failed_commits},
     SummaryNumber{"removed", &LaunchSummary::removed},
+    SummaryNumber{"unflushed", &LaunchSummary::unflushed},
     SummaryNumber{"astray", &LaunchSummary::astray},
     SummaryNumber{"pending", &LaunchSummary::pending},
     SummaryNumber{"superseded_bytes", &LaunchSummary::superseded_bytes},

@@ -33,6 +33,14 @@ constexpr std::array table = std::to_array<SettingRow>({
      "that the control group and the file system leave free."},
     {"keep", "0", count, "COUNT",
      "How many of the newest sets stay in the stage after commit, for a restart at memory speed."},
+    {"flush", "1", count, "COUNT",
+     "Of files that the program overwrites, only each COUNT-th set goes to storage. The others "
+     "stay in "
+     "memory until a newer set of the same files is whole; the last one goes to storage at the "
+     "job's "
+     "end. Only if all ranks of the job run on one node. The loss of the node then costs up to "
+     "COUNT - 1 "
+     "sets more."},
     {"replicas", "0", choice, "0|1",
      "1: until a set is in storage, another node of the job keeps a copy of its container in "
      "memory. Needs "

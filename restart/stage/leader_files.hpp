@@ -14,9 +14,11 @@ inline constexpr const char* unfinished_summary_name = "summary.new";
 inline constexpr const char* log_name = "leader.log";
 /// The socket on which ranks send descriptors of stubs (stub_socket.hpp).
 inline constexpr const char* socket_name = "stubs";
+/// Empty. A command that waits for commits makes it, and the leader removes it and holds no set back (flush=).
+inline constexpr const char* flush_name = "flush";
 
 inline constexpr const char* names[] = {summary_name, unfinished_summary_name, log_name,
-                                        socket_name};
+                                        socket_name, flush_name};
 
 /// Traces of drains (aggregation/commit/trace_file): a number follows the prefix. A trace that is
 /// still being written ends in `unfinished_suffix`.

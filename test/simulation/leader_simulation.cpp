@@ -72,6 +72,7 @@ class Simulation {
     knows_local_count_ = chance(0.8);
     group_size_ = chance(0.3) ? pick(1, 4) : 0;
     keep_ = chance(0.3) ? pick(1, 3) : 0;
+    flush_ = chance(0.4) ? pick(2, 4) : 1;
     steps_ = pick(1, 6);
     naming_ = pick(0, naming_kinds - 1);
     files_ = rule(pick(0, rule_kinds - 1));
@@ -137,6 +138,7 @@ class Simulation {
     if (world_is_quiet()) return;
     if (chance(0.003)) return kill_leader();
     if (chance(0.002)) return tell(StageShort{});
+    if (chance(0.002)) return tell(Hurry{chance(0.5)});
     if (chance(0.002)) return share(!shares_frames_);
     if (has_requests_ && chance(0.02)) return request();
     if (chance(0.001)) {
@@ -279,8 +281,9 @@ class Simulation {
     PartFacts facts = facts_of(journal);
     facts.group_size = group_size_;
     facts.keep = keep_;
+    facts.flush = flush_;
     facts.bundle_family.clear();
-    if (rank_count_ == 1 && names.size() == 1 && keep_ == 0) {
+    if (rank_count_ == 1 && names.size() == 1 && keep_ == 0 && flush_ <= 1) {
       facts.bundle_family = mcr::restart::pattern_of(names.front());
       facts.block = std::to_string(rank.step / 20);
     }
@@ -460,6 +463,8 @@ class Simulation {
       const bool fails = now_ < storage_fails_until_;
       const bool refused = !fails && chance(0.01);
       const bool may_refuse_stubs = may_refuse();
+      const bool gives_up = group->is_superseded && chance(0.8);
+      done.is_dropped = gives_up;
       for (const PartId& id : group->parts) {
         WorldPart& part = parts_.at(id);
         if (chance(0.01) && part.fate == Fate::published) {
@@ -474,7 +479,10 @@ class Simulation {
           }
         }
         if (part.fate != Fate::published) continue;
-        if (fails || refused) {
+        if (group->is_superseded && part.facts.flush > 1 && gives_up) {
+          done.committed.push_back(id);
+          part.fate = Fate::dropped;
+        } else if (fails || refused) {
           done.failed.push_back(id);
         } else if (may_refuse_stubs && chance(stub_is_refused_)) {
           done.without_stub.push_back(id);
@@ -483,7 +491,7 @@ class Simulation {
           part.fate = Fate::committed;
         }
       }
-      if (!done.committed.empty()) refusals_in_a_row_ = 0;
+      if (!done.committed.empty() && !gives_up) refusals_in_a_row_ = 0;
       if (!done.without_stub.empty()) count_refusal();
       done.place_went_away = fails && chance(0.3);
       done.storage_failed = fails && !done.place_went_away;
@@ -554,6 +562,7 @@ class Simulation {
         if (!named) fail("a part in a set of another name");
       }
       if (runs.size() != 1) fail("a group over two runs of ranks");
+      if (group->is_superseded && !is_replaced(*group)) fail("gives up a set without a newer one");
       const bool is_of_one_file = mcr::restart::is_of_one_file(group->set.masked_name);
       if (is_of_one_file && rank_count_ > 1 && group->parts.size() != 1)
         fail("several files in the set of one file");
@@ -603,6 +612,19 @@ class Simulation {
       gave_up_ |= is_unforced && !exit->complete;
       went_on_ |= exit->complete && last_refusals_ >= tries;
     }
+  }
+
+  /// True if each rank has closed a newer file of the same name, and none of these is being written again.
+  [[nodiscard]] bool is_replaced(const DrainGroup& group) const {
+    std::map<std::uint64_t, std::set<std::uint32_t>> closed;  // by sequence: ranks
+    for (const auto& [id, part] : parts_) {
+      if (part.fate != Fate::published && part.fate != Fate::committed) continue;
+      for (const auto& name : part.facts.names)
+        if (name.masked_name == group.set.masked_name && part.facts.sequence > group.set.sequence)
+          closed[part.facts.sequence].insert(part.facts.rank);
+    }
+    return std::any_of(closed.begin(), closed.end(),
+                       [&](const auto& entry) { return entry.second.size() == rank_count_; });
   }
 
   /// True if storage may refuse a stub or a plain file now.
@@ -757,7 +779,7 @@ class Simulation {
   std::uint64_t seed_;
   bool verbose_;
   std::uint64_t now_ = 1000;
-  std::uint32_t rank_count_ = 1, group_size_ = 0, keep_ = 0, steps_ = 1, naming_ = 0;
+  std::uint32_t rank_count_ = 1, group_size_ = 0, keep_ = 0, flush_ = 1, steps_ = 1, naming_ = 0;
   std::uint64_t storage_fails_until_ = 0;
   double put_back_works_ = 1;
   double stub_is_refused_ = 0;

@@ -49,6 +49,7 @@ struct Node {
     it.begin_ns = now * 1'000'000;
     it.group_size = group_size;
     it.keep = keep;
+    it.flush = flush;
     return it;
   }
   PartFacts begin(std::uint32_t rank, const std::string& name, std::uint64_t sequence = 0) {
@@ -99,7 +100,7 @@ struct Node {
   Decisions decisions{Patience{.calm_ms = 0}};
   std::vector<Decision> all;
   std::uint64_t now = 1000;
-  std::uint32_t count, here, group_size = 0, keep = 0;
+  std::uint32_t count, here, group_size = 0, keep = 0, flush = 1;
   std::uint8_t last_id = 0;
 };
 
@@ -1237,4 +1238,147 @@ TEST_CASE("large files, and those that somebody waits for, get containers of the
   REQUIRE(groups.size() == 2);
   CHECK(groups[0].set.masked_name == "out/f50.h5");
   CHECK(groups[1].set.masked_name == "out/f51.h5");
+}
+
+namespace {
+
+/// All ranks write the file again. Returns what the leader drains at once.
+std::vector<DrainGroup> write_all(Node& node, std::uint64_t sequence) {
+  std::vector<PartFacts> begun;
+  for (std::uint32_t rank = 0; rank < node.count; ++rank)
+    begun.push_back(node.begin(rank, "a.{rank}", sequence));
+  node.wait(10);
+  std::vector<DrainGroup> groups;
+  for (const PartFacts& facts : begun) {
+    const auto decided = only<DrainGroup>(node.publish(facts));
+    groups.insert(groups.end(), decided.begin(), decided.end());
+  }
+  node.wait(1);
+  return groups;
+}
+
+DrainDone dropped(const DrainGroup& group) {
+  DrainDone done{group.drain, group.parts, {}};
+  done.is_dropped = true;
+  return done;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "flush=3: each third writing of the same files is drained, the others wait for a newer one") {
+  Node node(2);
+  node.flush = 3;
+  const auto first = write_all(node, 0);
+  REQUIRE(first.size() == 1);
+  CHECK_FALSE(first.front().is_superseded);
+  node.commit(first.front());
+  CHECK(write_all(node, 1).empty());
+  CHECK(node.decisions.holds_back());
+  CHECK(node.decisions.behind() == 0);
+  CHECK(only<DrainGroup>(node.wait(60'000)).empty());
+
+  CHECK(write_all(node, 2).empty());
+  CHECK(only<DrainGroup>(node.wait(100)).empty());  // it may drift yet
+  CHECK(node.decisions.behind() == 1);
+  const auto second = only<DrainGroup>(node.wait(500));
+  REQUIRE(second.size() == 1);
+  CHECK(second.front().set.sequence == 1);
+  CHECK(second.front().is_superseded);
+  CHECK(second.front().newer.size() == 2);
+  node.tell(dropped(second.front()));
+
+  const auto fourth = write_all(node, 3);
+  REQUIRE(fourth.size() == 1);
+  CHECK(fourth.front().set.sequence == 3);
+  CHECK_FALSE(fourth.front().is_superseded);
+  node.commit(fourth.front());  // before the third is dropped
+  const auto third = only<DrainGroup>(node.wait(600));
+  REQUIRE(third.size() == 1);
+  CHECK(third.front().set.sequence == 2);
+  CHECK(third.front().is_superseded);
+}
+
+TEST_CASE("flush=: what would lose the set if it waited brings it to storage") {
+  Node node(2);
+  node.flush = 10;
+  node.commit(write_all(node, 0).front());
+  CHECK(write_all(node, 1).empty());
+  const auto is_drained = [](const std::vector<Decision>& decided) {
+    const auto groups = only<DrainGroup>(decided);
+    return groups.size() == 1 && groups.front().set.sequence == 1 && !groups.front().is_superseded;
+  };
+  SECTION("the program ends") {
+    node.tell(RankEnded{"p0", true});
+    CHECK(is_drained(node.tell(RankEnded{"p1", true})));
+  }
+  SECTION("the ranks die") {
+    node.tell(RankGone{"p0"});
+    CHECK(is_drained(node.tell(RankGone{"p1"})));
+  }
+  SECTION("the stage is nearly full, or the job ends soon") {
+    CHECK(is_drained(node.tell(Hurry{true})));
+  }
+  SECTION("SIGTERM") { CHECK(is_drained(node.tell(Terminate{}))); }
+  SECTION("a rank on another node asks for it") {
+    PartFacts asked;
+    asked.part.bytes[0] = node.last_id;
+    CHECK(is_drained(node.tell(PartRequested{asked.part, false})));
+  }
+}
+
+TEST_CASE(
+    "flush=: a set stays while a rank still writes the newer one, or has taken its part back") {
+  Node node(2);
+  node.flush = 10;
+  node.commit(write_all(node, 0).front());
+  CHECK(write_all(node, 1).empty());
+  const PartFacts mine = node.begin(0, "a.{rank}", 2);
+  const PartFacts other = node.begin(1, "a.{rank}", 2);
+  node.wait(10);
+  const auto drains_older = [&] {
+    const auto groups = node.of<DrainGroup>();
+    return std::any_of(groups.begin(), groups.end(),
+                       [](const DrainGroup& group) { return group.set.sequence == 1; });
+  };
+  node.publish(mine);
+  node.wait(9'000);
+  node.publish(other);
+  node.tell(PartWithdrawn{other.part});
+  node.wait(60'000);
+  CHECK_FALSE(drains_older());
+  // The program dies in the middle of the newer writing: the last whole set is drained.
+  node.tell(RankGone{"p0"});
+  node.tell(RankGone{"p1"});
+  CHECK(drains_older());
+  for (const DrainGroup& group : node.of<DrainGroup>()) CHECK_FALSE(group.is_superseded);
+}
+
+TEST_CASE(
+    "flush=: ranks on other nodes, files of one rank and late ranks' sets are drained as ever") {
+  SECTION("another node has ranks") {
+    Node node(4, 2);
+    node.flush = 3;
+    for (std::uint64_t sequence = 0; sequence < 3; ++sequence) {
+      node.write(0, "a.{rank}", sequence);
+      node.write(1, "a.{rank}", sequence);
+      node.wait(20'000);
+      CHECK(node.of<DrainGroup>().size() == sequence + 1);
+      node.commit(node.of<DrainGroup>().back());
+    }
+  }
+  SECTION("the newer set has drifted") {
+    Node node(2);
+    node.flush = 3;
+    node.commit(write_all(node, 0).front());
+    CHECK(write_all(node, 1).empty());
+    const PartFacts late = node.begin(1, "a.{rank}", 2);
+    node.publish(node.begin(0, "a.{rank}", 2));
+    node.wait(10);
+    const PartFacts early = node.begin(0, "a.{rank}", 3);
+    node.wait(10);
+    node.publish(late);
+    node.wait(60'000);
+    for (const DrainGroup& group : node.of<DrainGroup>()) CHECK_FALSE(group.is_superseded);
+  }
 }

@@ -13,10 +13,12 @@
 
 #include "aggregation/commit/summary.hpp"
 #include "aggregation/leader/lifetime.hpp"
+#include "restart/base/lock.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container/shared_frames.hpp"
 #include "restart/settings/launcher.hpp"
 #include "restart/stage/leader_files.hpp"
+#include "restart/stage/stage_files.hpp"
 
 namespace mcr::aggregation {
 
@@ -190,9 +192,12 @@ void remove_ended_launches(const std::string& stage) {
 
 namespace {
 
-/// Lets the launch's leader bring to storage what it holds back (flush=).
-void ask_for_flush(const std::string& launch) {
-  const auto directory = LaunchDirectory::open(launch);
+/// Lets the launch's leader bring to storage what it holds back (flush=). The lock keeps a leader from removing the directory
+/// meanwhile, in which the file would stay.
+void ask_for_flush(const std::string& stage, const std::string& launch) {
+  const auto opened = restart::stage_files::open_directory(AT_FDCWD, stage);
+  if (!opened || !restart::try_lock(*opened, restart::LockKind::shared).value_or(false)) return;
+  const auto directory = LaunchDirectory::open_in(stage, launch);
   if (directory)
     (void)restart::File::open(directory->descriptor(), restart::leader_files::flush_name,
                               O_WRONLY | O_CREAT | O_NOFOLLOW)
@@ -230,7 +235,7 @@ Result<Drained> wait_until_drained(
         }
       } else {
         hopeless = false;
-        if (launch.published > 0) ask_for_flush(launch.path);
+        if (launch.published > 0 && launch.processes > 0) ask_for_flush(stage, launch.path);
       }
       drained.left.push_back(std::move(launch));
     }

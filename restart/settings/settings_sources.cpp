@@ -114,11 +114,11 @@ class CheckpointDirectory {
 };
 
 /// True if no mcr.conf beside checkpoints may give the setting, because it leads to other directories, decides about other launches, or
-/// removes files: with gc=on, copies in the user's own directories may lose their containers. The user may have copied the file with another user's results, and owner, mode and directory do not tell.
+/// removes files: with gc=on or flush=, copies in the user's own directories may lose their data. The user may have copied the file with another user's results, and owner, mode and directory do not tell.
 bool is_never_beside(const ConfigurationEntry& entry) {
-  constexpr std::array<std::string_view, 11> keys{"stage",  "trace",      "allow",        "match",
-                                                  "launch", "rank",       "ranks",        "node",
-                                                  "gc",     "team_start", "container_dir"};
+  constexpr std::array<std::string_view, 12> keys{"stage",  "trace", "allow",      "match",
+                                                  "launch", "rank",  "ranks",      "node",
+                                                  "gc",     "flush", "team_start", "container_dir"};
   return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
 }
 

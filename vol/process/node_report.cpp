@@ -162,6 +162,8 @@ void print_summary(JobStage& stage, const WaitedTime& waited,
   constexpr std::uint64_t told_ns = 10'000'000;
   if (waited.for_commits_ns >= told_ns)
     line += "of which " + seconds_text(waited.for_commits_ns) + " for storage (lag=), ";
+  if (summary.unflushed > 0)
+    line += restart::counted(summary.unflushed, "file") + " replaced in memory (flush=), ";
   if (summary.card_bytes > 0 && summary.encoded_bytes > 0) {
     line += decimal(100 * static_cast<double>(summary.card_bytes) /
                         static_cast<double>(summary.encoded_bytes),

@@ -28,6 +28,8 @@
 //     false, when the stage still holds the parts.
 //  5. Once no process lives and storage works, every published part leaves the stage in bounded
 //     time.
+//  6. A group counts as superseded (flush=) only if a later writing of the same names is published, draining or
+//     committed in all ranks.
 #pragma once
 
 #include <cstdint>

@@ -343,9 +343,10 @@ class Leader {
     if (niceness != session_niceness_ && weigh_session(niceness)) session_niceness_ = niceness;
   }
 
-  /// True once for each time that a command has asked for it (wait_until_drained()).
+  /// True once for each time that a command has asked for what is held back (wait_until_drained()).
   [[nodiscard]] bool is_asked_to_flush() const {
-    return restart::system_calls().unlinkat(directory_.descriptor(),
+    return decisions_.holds_back() &&
+           restart::system_calls().unlinkat(directory_.descriptor(),
                                             restart::leader_files::flush_name, 0) == 0;
   }
 

@@ -10,6 +10,7 @@
 
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/format/masked_name.hpp"
 #include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
@@ -17,8 +18,9 @@ namespace {
 
 using restart::parent_of;
 
-/// True if a file in the directory of the part's path is a stub of one of these parts, under whatever name.
-bool is_in_its_directory(const StoredPart& part, const std::set<PartId>& parts) {
+/// True if files in the directory of the first part's path are stubs of all parts, under whatever names.
+bool are_in_their_directory(const StoredSet& set) {
+  const StoredPart& part = set.parts.front();
   if (part.below.empty()) return false;
   const auto base = part.home->open_base(O_PATH | O_DIRECTORY);
   if (!base) return false;
@@ -28,37 +30,52 @@ bool is_in_its_directory(const StoredPart& part, const std::set<PartId>& parts) 
                     : restart::open_beneath(base->descriptor(), below, O_RDONLY | O_DIRECTORY);
   const auto names = directory ? restart::list_directory(directory->descriptor(), ".")
                                : Result<std::vector<std::string>>(directory.error());
-  return names && std::any_of(names->begin(), names->end(), [&](const std::string& name) {
-           const auto there =
-               restart::file_at(directory->descriptor(), name, restart::Links::not_followed);
-           return there.is_stub() && parts.contains(there.stub.part);
-         });
+  if (!names) return false;
+  std::set<PartId> missing;
+  for (const StoredPart& it : set.parts) missing.insert(it.part);
+  for (const std::string& name : *names) {
+    const auto there =
+        restart::file_at(directory->descriptor(), name, restart::Links::not_followed);
+    if (there.is_stub()) missing.erase(there.stub.part);
+    if (missing.empty()) return true;
+  }
+  return false;
 }
 
 bool is_at_its_path(const StoredPart& part) {
-  return restart::file_at(part.open()).is_stub_of(part.part);
+  const auto there = restart::file_at(part.open());
+  // A copy may tell another rank, which could be one that the set lacks.
+  return there.is_stub_of(part.part) && there.stub.rank == part.rank;
 }
 
-bool has_stub(const StoredSet& set) {
-  if (std::any_of(set.parts.begin(), set.parts.end(), is_at_its_path)) return true;
-  std::set<PartId> parts;
-  for (const StoredPart& part : set.parts) parts.insert(part.part);
-  // The program may have renamed its files.
-  return !set.parts.empty() && is_in_its_directory(set.parts.front(), parts);
+/// True if a file belongs to the set: at one of its paths or, if the program has renamed its files, all of them beside one another.
+bool has_stubs(const StoredSet& set) {
+  if (set.parts.empty()) return false;
+  return std::any_of(set.parts.begin(), set.parts.end(), is_at_its_path) ||
+         are_in_their_directory(set);
 }
 
 }  // namespace
 
 bool add_named_parts(StoredSet& set, StoredSet& copied) {
   bool is_used = false;
+  std::set<PartId> known;
+  for (const StoredPart& part : set.parts) known.insert(part.part);
   for (StoredPart& part : copied.parts) {
-    if (!is_at_its_path(part)) continue;
+    if (known.contains(part.part) || !is_at_its_path(part)) continue;
     set.account.wrote.insert(part.rank);
     set.parts.push_back(std::move(part));
     is_used = true;
   }
   if (!is_used) return false;
   set.has_copied_parts = true;
+  Account& account = set.account;
+  account.passed.insert(account.passed.end(), copied.account.passed.begin(),
+                        copied.account.passed.end());
+  account.failed.insert(account.failed.end(), copied.account.failed.begin(),
+                        copied.account.failed.end());
+  account.drifted |= copied.account.drifted;
+  restart::add_attempts(account.failed_attempts, copied.account.failed_attempts);
   set.amendments.add(copied.amendments);
   set.containers.insert(set.containers.end(), copied.containers.begin(), copied.containers.end());
   set.read.merge(copied.read);
@@ -67,17 +84,22 @@ bool add_named_parts(StoredSet& set, StoredSet& copied) {
 }
 
 void mark_unused_copies(std::vector<StoredSet>& sets) {
-  std::set<std::string> with_originals;  // directories
+  using Pattern = std::pair<std::string, std::string>;  // directory, and pattern of the names
+  const auto pattern = [](const StoredSet& set) {
+    return Pattern(parent_of(set.prefix), restart::pattern_of(set.name.masked_name));
+  };
+  std::set<Pattern> of_originals;
   std::set<std::pair<std::string, SetName>> originals;
   for (const StoredSet& set : sets) {
     if (set.is_copied) continue;
-    with_originals.insert(parent_of(set.prefix));
     originals.emplace(parent_of(set.prefix), set.name);
+    if (wholeness(set.account) == Wholeness::whole && set.damaged.empty())
+      of_originals.insert(pattern(set));
   }
   for (StoredSet& set : sets) {
-    const std::string directory = parent_of(set.prefix);
-    set.is_unused_copy = set.is_copied && with_originals.contains(directory) &&
-                         (originals.contains({directory, set.name}) || !has_stub(set));
+    if (!set.is_copied) continue;
+    set.is_unused_copy = originals.contains({parent_of(set.prefix), set.name}) ||
+                         (of_originals.contains(pattern(set)) && !has_stubs(set));
   }
 }
 

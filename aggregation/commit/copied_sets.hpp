@@ -12,8 +12,9 @@ namespace mcr::aggregation {
 /// are none.
 bool add_named_parts(StoredSet& set, StoredSet& copied);
 
-/// Marks the copied sets that do not count, as opens do (restart/sets/generations, leave_out_copies()): the directory has other sets,
-/// and no file there belongs to the copied one.
+/// Marks the copied sets that do not count: no file belongs to the set, and the directory has a whole set of the same pattern that is no
+/// late copy, or other containers of the same set. Opens ask for the names that they open instead of the pattern
+/// (restart/sets/generations, whole_before()).
 void mark_unused_copies(std::vector<StoredSet>& sets);
 
 }  // namespace mcr::aggregation

@@ -48,7 +48,7 @@ void order_and_mark(std::vector<StoredSet>& sets) {
     restart::WritingAccounts accounts;
   };
   // This user's sets are those with an own date. Another user's set may name a launch of this user.
-  // So may a copy of a container.
+  // A copy of a container may name any launch, too.
   std::map<std::tuple<bool, bool, uid_t>, Writings> by_user;
   for (StoredSet& set : sets) {
     const uid_t owner = set.has_own_date ? ::geteuid() : set.owner;
@@ -165,6 +165,7 @@ class FoundSets {
     Seen unseen;
     Seen& seen = opened ? seen_[{parent_of(path), FileIdentity(*opened)}] : unseen;
     if (seen.is_read && seen.damage) return damaged(path, voice, *seen.damage);
+    if (seen.is_copy && !are_originals_read_) return {};
     if (std::exchange(seen.is_read, true)) return {};
     const auto reader = file ? ContainerReader::read(*std::move(file), path)
                              : Result<std::shared_ptr<ContainerReader>>(file.error());
@@ -176,13 +177,14 @@ class FoundSets {
     }
     container.access = MCR_TRY((*reader)->access());
     restart::LateCopies& late = late_copies_[parent_of(path)];
-    late.add((*reader)->origin());
+    if (restart::is_believed(container.maker.author, ::geteuid())) late.add((*reader)->origin());
     if ((*reader)->origin().is_copy && !are_originals_read_) {
       seen.is_read = false;
+      seen.is_copy = true;
       copies_.push_back(path);
       return {};
     }
-    container.is_late_copy = late.have((*reader)->origin());
+    container.is_late_copy = late.is_late((*reader)->origin());
     const auto size = static_cast<std::uint64_t>(container.status.st_size);
     for (const SetShare& share : *shares) {
       const SetName name{share.set.launch, share.set.masked_name, share.set.sequence};
@@ -241,6 +243,7 @@ class FoundSets {
 
   struct Seen {
     bool is_read = false;
+    bool is_copy = false;  ///< it is read after all originals
     std::optional<Error> damage;
   };
 

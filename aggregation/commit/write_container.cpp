@@ -134,7 +134,7 @@ class ContainerMaker {
     const std::uint64_t known_ns =
         options_.since ? options_.since->of(directory) : restart::written_since(directory);
     const std::uint64_t since_ns = MCR_TRY(restart::mark_own_file(container, known_ns));
-    if (options_.since) options_.since->note(directory, since_ns);
+    if (options_.since) options_.since->note(directory, since_ns, set_.name);
     return {};
   }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/written_since.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
-#include "restart/base/birth_time.hpp"
+#include <optional>
+
 #include "restart/container/own_file.hpp"
 
 namespace mcr::aggregation {
@@ -11,27 +13,37 @@ namespace {
 
 constexpr std::size_t most_directories = 1024;
 
+/// True if the container with this name was written where it lies.
+bool is_original(const restart::File& directory, const std::string& name) {
+  const auto file =
+      restart::File::open(directory.descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  Bytes head(restart::UserBlock::bytes);
+  return status && file->read_at(0, head) && !restart::origin_of(head, *file, *status).is_copy;
+}
+
 }  // namespace
 
-WrittenSince::Key WrittenSince::key_of(const restart::File& directory) {
-  const auto status = directory.status();
-  return {status ? restart::FileIdentity(*status) : restart::FileIdentity(),
-          restart::birth_time_of(directory)};
-}
-
 std::uint64_t WrittenSince::of(const restart::File& directory) {
+  const auto status = directory.status();
+  if (!status) return 0;
+  std::optional<Known> known;
   {
     const std::scoped_lock lock(mutex_);
-    const auto known = known_.find(key_of(directory));
-    if (known != known_.end()) return known->second;
+    const auto found = known_.find(restart::FileIdentity(*status));
+    if (found != known_.end()) known = found->second;
   }
-  return restart::written_since(directory);
+  return known && is_original(directory, known->container) ? known->since_ns
+                                                           : restart::written_since(directory);
 }
 
-void WrittenSince::note(const restart::File& directory, std::uint64_t since_ns) {
+void WrittenSince::note(const restart::File& directory, std::uint64_t since_ns,
+                        const std::string& name) {
+  const auto status = directory.status();
+  if (!status) return;
   const std::scoped_lock lock(mutex_);
   if (known_.size() >= most_directories) known_.clear();
-  known_.try_emplace(key_of(directory), since_ns);
+  known_[restart::FileIdentity(*status)] = {since_ns, name};
 }
 
 }  // namespace mcr::aggregation

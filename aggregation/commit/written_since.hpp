@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "restart/base/file.hpp"
@@ -18,16 +19,17 @@ class WrittenSince {
  public:
   /// Returns the moment, by the file system's clock; 0: not known.
   std::uint64_t of(const restart::File& directory);
-  /// Remembers the moment for further containers.
-  void note(const restart::File& directory, std::uint64_t since_ns);
+  /// Remembers the moment for further containers, as long as the directory has the container `name`: a user may empty the directory
+  /// and copy another run into it.
+  void note(const restart::File& directory, std::uint64_t since_ns, const std::string& name);
 
  private:
-  /// With the birth time: a new directory may get the inode number of a removed one.
-  using Key = std::pair<restart::FileIdentity, std::uint64_t>;
-  static Key key_of(const restart::File& directory);
-
+  struct Known {
+    std::uint64_t since_ns = 0;
+    std::string container;
+  };
   std::mutex mutex_;
-  std::map<Key, std::uint64_t> known_;
+  std::map<restart::FileIdentity, Known> known_;
 };
 
 }  // namespace mcr::aggregation

@@ -396,8 +396,11 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   // By the stub's place, then by the user to whom the set is attributed. Sets come oldest first, so
   // that the newest claim remains.
   std::map<StubHome, std::map<uid_t, Claim>> newest;
+  std::set<std::string> names_of_others;  // of sets that count
+  for (const StoredSet& set : found.sets)
+    if (!set.is_unused_copy) names_of_others.insert(set.name.masked_name);
   for (const StoredSet& set : found.sets) {
-    if (set.is_unused_copy) continue;
+    if (set.is_unused_copy && names_of_others.contains(set.name.masked_name)) continue;
     for (const StoredPart& part : set.parts)
       newest[home_of(part)][set.beside.voice(set.owner)] = {&set, &part};
   }

@@ -22,7 +22,6 @@ bool is_at_its_path(const Container& container, const restart::PartEntry& entry)
   return restart::file_at(AT_FDCWD, path, restart::Links::not_followed).is_stub_of(entry.part);
 }
 
-/// Orders writings of one file.
 using Order = std::pair<std::uint64_t, std::uint64_t>;
 
 /// Orders the writings of a file. Late copies of containers come first, because another user may have made them; the later
@@ -36,7 +35,7 @@ class OrderOfParts {
   /// `entry`: null for a native member.
   Order operator()(const Container& container, const restart::PartEntry* entry) {
     const restart::SetIdentity& set = container.reader->set();
-    const bool is_late = late_of(container).have(container.reader->origin());
+    const bool is_late = late_of(container).is_late(container.reader->origin());
     if (is_late && (entry == nullptr || !is_at_its_path(container, *entry)))
       return {0, set.created_ns};
     // Each set of one file is a new writing of that file, and replaces the earlier writings.

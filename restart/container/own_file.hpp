@@ -30,23 +30,24 @@ Result<std::uint64_t> mark_own_file(const File& container, std::uint64_t since_n
 FileOrigin origin_of(ByteSpan head, const File& container, const struct stat& status);
 
 /// Tells copies that were in the directory before mcr first wrote there from later ones. The earlier ones came with the directory:
-/// somebody has moved or copied a whole run. Add all containers first.
+/// somebody has moved or copied a whole run. Add all containers of this user and of root first.
 class LateCopies {
  public:
   void add(const FileOrigin& origin) {
     if (origin.is_copy || origin.since_ns == 0) return;
     if (since_ns_ == 0 || origin.since_ns < since_ns_) since_ns_ = origin.since_ns;
   }
-  [[nodiscard]] bool have(const FileOrigin& origin) const {
-    return origin.is_copy && since_ns_ != 0 && origin.born_ns >= since_ns_;
+  /// Files that were made in one tick of the file system's clock have the same birth time.
+  [[nodiscard]] bool is_late(const FileOrigin& origin) const {
+    return origin.is_copy && since_ns_ != 0 && origin.born_ns > since_ns_;
   }
 
  private:
   std::uint64_t since_ns_ = 0;
 };
 
-/// Returns since when mcr has written containers into the directory, as one of them tells it; 0: not known. Reads the beginning of
-/// at most 256 containers.
+/// Returns since when mcr has written containers into the directory, as one of this user's or root's tells it; 0: not known. Reads the
+/// beginning of at most 256 containers.
 std::uint64_t written_since(const File& directory);
 
 }  // namespace mcr::restart

@@ -262,17 +262,36 @@ bool was_taken_back(const Question& question, const Generation& generation) {
   });
 }
 
+/// True if the generation is no copy, or if a file at one of the names of `newest` belongs to it.
+bool is_own_or_shown(const Question& question, const Generation& newest, const Generation& it) {
+  if (!it.is_copied) return true;
+  const std::set<FileNumber> written = numbers_of(newest);
+  return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
+    const auto& [number, there] = entry;
+    const bool is_name_of_newest =
+        question.by_part || number < newest.account.rank_count || written.contains(number);
+    return is_name_of_newest && there.kind == AtName::Kind::stub && !there.may_be_planted &&
+           there.generation == it.name;
+  });
+}
+
 /// Returns the generation that is given instead of `newest`: the newest one that is older than it, whole, covers()
-/// its names and was not taken back. Null if there is none.
+/// its names and was not taken back. A copied one is given only if there is no other: the user may have copied it from another
+/// user. Null if there is none.
 const Generation* whole_before(const Question& question, const Generation& newest) {
   const Generation* before = nullptr;
+  bool is_own = false;
   if (has_bare_native_file(question, newest)) return before;
   for (const Generation& earlier : question.generations) {
     if (!is_older(earlier, newest) || earlier.damaged) continue;
     if (wholeness(earlier.account) != Wholeness::whole) continue;
-    if (!covers(question, earlier, newest)) continue;
-    const bool is_newer = before == nullptr || is_older(*before, earlier);
-    if (is_newer && !was_taken_back(question, earlier)) before = &earlier;
+    if (!covers(question, earlier, newest) || was_taken_back(question, earlier)) continue;
+    const bool is_here_own = is_own_or_shown(question, newest, earlier);
+    const bool is_better =
+        before == nullptr || (is_here_own == is_own ? is_older(*before, earlier) : is_here_own);
+    if (!is_better) continue;
+    before = &earlier;
+    is_own = is_here_own;
   }
   return before;
 }
@@ -347,30 +366,6 @@ Choice choose_now(const Question& question, Evidence& evidence) {
   return choice;
 }
 
-/// Leaves out copied generations to which no file at a name of the others belongs: the user may have copied their containers
-/// from another user. If there are copies only, somebody has copied a whole directory.
-void leave_out_copies(Question& question) {
-  FileNumber rank_count = 0;
-  std::set<FileNumber> originals;
-  for (const Generation& it : question.generations) {
-    if (it.is_copied) continue;
-    rank_count = std::max<FileNumber>(rank_count, it.account.rank_count);
-    originals.merge(numbers_of(it));
-  }
-  if (originals.empty()) return;
-  const auto is_name_of_others = [&](FileNumber number) {
-    return question.by_part || number < rank_count || originals.contains(number);
-  };
-  std::erase_if(question.generations, [&](const Generation& it) {
-    return it.is_copied && it.name != question.own &&
-           std::none_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
-             const auto& [number, there] = entry;
-             return there.kind == AtName::Kind::stub && there.generation == it.name &&
-                    !there.may_be_planted && is_name_of_others(number);
-           });
-  });
-}
-
 }  // namespace
 
 Wholeness wholeness(const Account& account) {
@@ -440,7 +435,6 @@ std::set<FileNumber> numbers_of(const Generation& generation) {
 }
 
 Choice choose_generation(Question question) {
-  leave_out_copies(question);
   put_in_order(question.generations);
   // Writings without a container (native files with notes) come after those that have one.
   mark_after_failed_attempts(question.generations);

@@ -113,6 +113,8 @@ struct Generation {
   /// Members in late copies (LateCopies) of containers. If the generation has other containers, each counts once a present stub
   /// names its part: the user may have copied the container from another user.
   std::map<PartId, Member> copied;
+  Account
+      account_of_copied;  ///< what these containers say of ranks without a part; counts once a member counts
   std::size_t containers = 0;
   /// All its containers are late copies.
   bool is_copied = false;

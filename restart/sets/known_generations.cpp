@@ -336,13 +336,21 @@ bool is_in_own_container(const Stub& stub, const std::string& path, Look& look) 
   });
 }
 
-/// Adds the part, which a present stub names, if only a copy of a container has it.
-void use_copy(Generation& generation, const PartId& part) {
-  const auto copied = generation.copied.extract(part);
-  if (!copied) return;
+/// Adds the part that the present stub names, if only a copy of a container has it. The copy may tell another rank, which could be one
+/// that the set lacks.
+void use_copy(Generation& generation, const Stub& stub) {
+  const auto copied = generation.copied.extract(stub.part);
+  if (!copied || generation.parts.contains(stub.part) || copied.mapped().rank != stub.rank) return;
   Member& member = copied.mapped();
-  generation.parts.insert(part);
-  generation.account.wrote.insert(member.rank);
+  generation.parts.insert(stub.part);
+  Account& account = generation.account;
+  const Account& of_copied = generation.account_of_copied;
+  account.wrote.insert(stub.rank);
+  account.passed.insert(account.passed.end(), of_copied.passed.begin(), of_copied.passed.end());
+  account.failed.insert(account.failed.end(), of_copied.failed.begin(), of_copied.failed.end());
+  account.drifted |= of_copied.drifted;
+  add_attempts(account.failed_attempts, of_copied.failed_attempts);
+  generation.account_of_copied = {};
   Member& known = generation.members[member.path];
   if (member.written_ns >= known.written_ns) known = std::move(member);
 }
@@ -386,7 +394,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       known->order_ns = Generation::not_committed;
       known->has_own_date = true;
     }
-    if (known != generations.end() && !is_native) use_copy(*known, stub.part);
+    if (known != generations.end() && !is_native && !there.may_be_planted) use_copy(*known, stub);
     if (known != generations.end() && !is_native && known->parts.contains(stub.part)) {
       there.available = true;
       continue;
@@ -400,10 +408,10 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       look.lost_in.emplace(stub.node, stub.launch_directory);
     }
     look.drains |= staged && !look.living.contains(stub.launch);
+    // The set itself is still in the stage, so the copies are not of it.
     if (known != generations.end() && staged && known->is_copied) {
-      known->is_copied = false;
-      known->order_ns = Generation::not_committed;
-      known->has_own_date = is_own;
+      generations.erase(known);
+      known = generations.end();
     }
     if (known == generations.end()) {
       Generation generation;

@@ -94,7 +94,10 @@ class FoundGenerations {
     }
     std::vector<Generation> found;
     for (auto& [name, generation] : by_name_) {
-      if (auto late = late_.extract(name)) generation.copied = std::move(late.mapped().copied);
+      if (auto late = late_.extract(name)) {
+        generation.copied = std::move(late.mapped().copied);
+        generation.account_of_copied = std::move(late.mapped().account);
+      }
       found.push_back(std::move(generation));
     }
     for (auto& [name, generation] : late_) found.push_back(std::move(generation));
@@ -136,9 +139,9 @@ class FoundGenerations {
 
   /// True if the container is a copy, and originals are still to be read.
   bool is_for_later(const ContainerReader& container, const Copy& copy) {
-    late_copies_.add(container.origin());
+    if (is_own(copy.file)) late_copies_.add(container.origin());
     if (are_originals_read_ || !container.origin().is_copy) return false;
-    are_copies_.insert(copy.identity);
+    known_copies_.insert(copy.identity);
     copies_.push_back(copy);
     return true;
   }
@@ -155,7 +158,7 @@ class FoundGenerations {
   void add_bundle(const std::string& file) {
     if (!are_originals_read_ && !bundles_read_.insert(identity_of(file)).second) return;
     const auto reader = directory_.container(file);
-    if (reader && is_for_later(**reader, {file, {}, std::nullopt})) return;
+    if (reader && is_for_later(**reader, {file, identity_of(file), std::nullopt})) return;
     const auto shares =
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
@@ -172,7 +175,7 @@ class FoundGenerations {
       const auto parsed = share.is_bundled ? parse_container_name(own) : std::nullopt;
       if (!parsed || wanted_ != parsed->masked_name || left_out(own)) continue;
       add_share(one_container_more({set.launch, set.sequence, set.masked_name},
-                                   late_copies_.have((*reader)->origin())),
+                                   late_copies_.is_late((*reader)->origin())),
                 share, maker_of(beside_, *status), components_);
     }
   }
@@ -186,7 +189,7 @@ class FoundGenerations {
   }
 
   void add_container(const std::string& file, GenerationName name, const FileIdentity& identity) {
-    if (!are_originals_read_ && are_copies_.contains(identity)) {
+    if (!are_originals_read_ && known_copies_.contains(identity)) {
       copies_.push_back({file, identity, name});
       return;
     }
@@ -218,7 +221,7 @@ class FoundGenerations {
     read.names = names;
     read.is_added = read.names == name;
     Generation& generation =
-        one_container_more(name, read.is_added && late_copies_.have((*reader)->origin()));
+        one_container_more(name, read.is_added && late_copies_.is_late((*reader)->origin()));
     if (!read.is_added) return add_damage(generation, file);
     for (const SetShare& share : *shares)
       add_share(generation, share, maker_of(beside_, *status), components_);
@@ -259,7 +262,7 @@ class FoundGenerations {
   std::map<GenerationName, Generation> by_name_;
   std::map<GenerationName, Generation> late_;  ///< what late copies of containers say
   std::vector<Copy> copies_;                   ///< to be read after all originals
-  std::set<FileIdentity> are_copies_;
+  std::set<FileIdentity> known_copies_;
   LateCopies late_copies_;
   bool are_originals_read_ = false;
   std::map<FileIdentity, Read> read_;

@@ -77,7 +77,8 @@ TEST_CASE("a drifted set is unknown, whatever the counts are") {
   CHECK(wholeness({2, {0}, {}, {1}, true}) == Wholeness::unknown);
 }
 
-TEST_CASE("a copied set to which no file at the names of the others belongs does not count") {
+TEST_CASE(
+    "a copied set to which no file at the names belongs is given only if no other set is whole") {
   const Generation old = whole("a", 0, 1);
   Generation copied = whole("copied", 0, 2);
   copied.is_copied = true;
@@ -98,6 +99,10 @@ TEST_CASE("a copied set to which no file at the names of the others belongs does
     present[3] = shows(copied);
     choice = choose_generation(question({old, copied, newest}, present));
     CHECK(choice.given == copied.name);
+    choice = choose_generation(question({copied, newest}, present));
+    CHECK(choice.given == copied.name);
+  }
+  SECTION("it is given if no other set is whole") {
     choice = choose_generation(question({copied, newest}, present));
     CHECK(choice.given == copied.name);
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
@@ -113,6 +114,8 @@ void Summary::write(std::size_t pending, const Busy& busy) {
   constexpr std::uint64_t beat_ns = 1'000'000'000;
   const std::lock_guard lock(mutex_);
   const std::uint64_t now = restart::clock_ns(CLOCK_MONOTONIC);
+  changed_ |=
+      std::exchange(now_.holds_back, busy.holds_back ? 1 : 0) != (busy.holds_back ? 1U : 0U);
   if (!changed_ && pending == now_.pending && (pending == 0 || now < written_ns_ + beat_ns)) return;
   now_.pending = pending;
   written_ns_ = now;

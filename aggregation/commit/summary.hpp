@@ -53,6 +53,7 @@ class Summary {
   struct Busy {
     std::string what;  ///< empty: nothing
     std::uint64_t seconds = 0;
+    bool holds_back = false;  ///< a set waits in memory for a newer one (flush=)
   };
   /// Rewrites the file if anything has changed. Also rewrites it once a second while parts wait,
   /// because the file's modification time shows that the leader makes progress. `pending`: parts

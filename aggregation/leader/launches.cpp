@@ -235,7 +235,8 @@ Result<Drained> wait_until_drained(
         }
       } else {
         hopeless = false;
-        if (launch.published > 0 && launch.processes > 0) ask_for_flush(stage, launch.path);
+        const bool holds_back = launch.summary && launch.summary->holds_back > 0;
+        if (holds_back && launch.processes > 0) ask_for_flush(stage, launch.path);
       }
       drained.left.push_back(std::move(launch));
     }

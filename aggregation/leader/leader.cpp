@@ -325,8 +325,9 @@ class Leader {
       if (longest.what.empty() || (!other.what.empty() && other.since_ms < longest.since_ms))
         longest = other;
     }
-    if (longest.what.empty()) return {decisions_.holds_back() ? holding_back : std::string(), 0};
-    return {longest.what, (restart::monotonic_ms() - longest.since_ms) / 1000};
+    const bool holds_back = decisions_.holds_back();
+    if (longest.what.empty()) return {holds_back ? holding_back : std::string(), 0, holds_back};
+    return {longest.what, (restart::monotonic_ms() - longest.since_ms) / 1000, holds_back};
   }
 
   // --- between decisions ------------------------------------------------------------------------

@@ -32,8 +32,9 @@ struct LaunchSummary {
   std::uint64_t removed_sets = 0;  ///< by gc=auto, because storage ran short
   std::uint64_t removed_bytes = 0;
   std::uint64_t doing_seconds = 0;
-  std::string superseded_in;  ///< the directory of the checkpoints with these sets
-  std::string astray_in;      ///< the container of the last astray parts
+  std::uint64_t holds_back = 0;  ///< 1: a set stays in memory until a newer one is whole (flush=)
+  std::string superseded_in;     ///< the directory of the checkpoints with these sets
+  std::string astray_in;         ///< the container of the last astray parts
   std::string doing;  ///< what the leader is doing, as text to follow "it is"; empty: nothing
   std::string last_failure;  ///< why the last failed commit failed
   std::string card_problem;  ///< why the GPU that gpu= asks for is not used; empty: it is
@@ -66,7 +67,8 @@ inline constexpr std::array summary_numbers{
     SummaryNumber{"live_bytes", &LaunchSummary::live_bytes},
     SummaryNumber{"removed_sets", &LaunchSummary::removed_sets},
     SummaryNumber{"removed_bytes", &LaunchSummary::removed_bytes},
-    SummaryNumber{"doing_seconds", &LaunchSummary::doing_seconds}};
+    SummaryNumber{"doing_seconds", &LaunchSummary::doing_seconds},
+    SummaryNumber{"holds_back", &LaunchSummary::holds_back}};
 struct SummaryText {
   std::string_view key;
   std::string LaunchSummary::*field;

@@ -94,6 +94,15 @@ void Decisions::note_whole(Set& set, const std::vector<Part*>& published) const 
   const bool is_complete = set.writers == set.rank_count && set.wrote.size() == set.writers &&
                            set.parts_of.size() == set.writers && published.size() == set.writers;
   if (!is_all_here || !is_complete) return;
+  // Groups are dropped or committed one by one, and a second part of a rank comes into a group of its own.
+  const std::uint32_t run = group_of(published.front()->facts.rank, set.group_size);
+  const bool is_one_group = std::all_of(published.begin(), published.end(),
+                                        [&](const Part* it) {
+                                          return group_of(it->facts.rank, set.group_size) == run;
+                                        }) &&
+                            std::all_of(set.parts_of.begin(), set.parts_of.end(),
+                                        [](const auto& entry) { return entry.second == 1; });
+  if (!is_one_group) return;
   if (std::any_of(published.begin(), published.end(),
                   [](const Part* it) { return it->must_drain; }))
     return;
@@ -112,33 +121,49 @@ const Decisions::Set* Decisions::whole_after(const SetName& name) const {
   return nullptr;
 }
 
-/// True if the set stays in the stage for now (flush=): a newer writing of the same files will probably take its place. The end of the
-/// program, a request, a full stage and the job's end all bring it to storage.
-bool Decisions::is_to_hold_back(const SetName& name, const Set& set,
-                                const std::vector<Part*>& parts) {
+/// True if the set need not go to storage if a newer one takes its place (flush=): it is whole in the stage, and nobody waits for it.
+/// `parts` are its published parts.
+bool Decisions::may_be_superseded(const SetName& name, const Set& set,
+                                  const std::vector<Part*>& parts) const {
   if (set.flush <= 1 || name.sequence % set.flush == 0 || !set.whole_ms || set.drifted)
     return false;
-  if (hurries_ || terminating_ || storage_failed_ || !anybody_lives() || !anybody_may_write())
-    return false;
-  if (set.committed || set.failures > 0 || !set.containers.empty()) return false;
-  if (std::any_of(parts.begin(), parts.end(),
-                  [](const Part* it) { return it->durable || it->requested || it->must_drain; }))
-    return false;
-  const Set* const newer = whole_after(name);
-  return newer == nullptr || !is_due(*newer->whole_ms + patience_.superseded_ms);
+  if (storage_failed_ || !set.containers.empty() || parts.size() != set.writers) return false;
+  return std::none_of(parts.begin(), parts.end(), [](const Part* it) {
+    return it->durable || it->requested || it->must_drain;
+  });
 }
 
-/// Marks the group if a newer writing has taken the set's place, so that the set need not go to storage.
-void Decisions::mark_superseded(const Set& set, DrainGroup& group) const {
-  if (set.flush <= 1 || group.set.sequence % set.flush == 0 || storage_failed_) return;
-  const Set* const newer = whole_after(group.set);
-  if (newer == nullptr) return;
+/// True if the set stays in the stage for now (flush=): a newer writing of the same files will probably take its place. The end of the
+/// program or of one writer, a full stage and the job's end all bring it to storage.
+bool Decisions::is_to_hold_back(const SetName& name, const Set& set,
+                                const std::vector<Part*>& parts) {
+  if (!may_be_superseded(name, set, parts)) return false;
+  if (hurries_ || terminating_ || !anybody_may_write()) return false;
+  const Set* const newer = whole_after(name);
+  if (newer != nullptr) return !is_due(*newer->whole_ms + patience_.superseded_ms);
+  return std::all_of(parts.begin(), parts.end(), [this](const Part* it) {
+    const auto writer = ranks_.find(it->facts.presence);
+    return writer != ranks_.end() && writer->second.alive && !writer->second.ended;
+  });
+}
+
+/// Returns the newer writing that has taken the set's place, so that the set need not go to storage; null if there is none.
+const Decisions::Set* Decisions::superseded_by(const SetName& name, const Set& set,
+                                               const std::vector<Part*>& parts) const {
+  if (!may_be_superseded(name, set, parts)) return nullptr;
+  const Set* const newer = whole_after(name);
+  if (newer == nullptr) return nullptr;
   // A rank that has begun its next file too early may be seen only now: the newer set has then drifted.
-  if (anybody_may_write() && now_ms_ < *newer->whole_ms + patience_.superseded_ms) return;
+  const bool may_drift =
+      anybody_may_write() && now_ms_ < *newer->whole_ms + patience_.superseded_ms;
+  return may_drift ? nullptr : newer;
+}
+
+void Decisions::mark_superseded(const Set& newer, DrainGroup& group) const {
   group.is_superseded = true;
-  group.replaced = newer->replaced;
+  group.replaced = newer.replaced;
   for (const auto& [id, part] : parts_)
-    if (part.in_set == newer) group.newer.push_back(id);
+    if (part.in_set == &newer) group.newer.push_back(id);
 }
 
 /// Puts back parts whose files a rank on another node wants to write natively. The whole pattern
@@ -269,6 +294,7 @@ void Decisions::drain_bundle(const std::vector<Part*>& parts) {
 }
 
 void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
+  const Set* const newer = superseded_by(name, set, parts);
   std::sort(parts.begin(), parts.end(), [](const Part* a, const Part* b) {
     return std::pair(a->facts.rank, a->facts.begin_ns) <
            std::pair(b->facts.rank, b->facts.begin_ns);
@@ -283,7 +309,6 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
     const std::uint32_t run = group_of(parts.front()->facts.rank, set.group_size);
     set.told = {group.passed_ranks, group.failed_ranks, group.drifted};
     group.supplement = set.containers[run]++;
-    if (group.supplement == 0) mark_superseded(set, group);
     std::vector<Part*> rest;
     std::set<std::string> paths;
     for (Part* part : parts) {
@@ -298,6 +323,7 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
       group.bytes += part->size;
       group.ranks.push_back(part->facts.rank);
     }
+    if (newer != nullptr && group.parts.size() == set.writers) mark_superseded(*newer, group);
     draining_[group.drain] = group.parts;
     out_.emplace_back(std::move(group));
     parts = std::move(rest);

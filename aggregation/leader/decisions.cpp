@@ -187,8 +187,11 @@ void Decisions::apply(const DrainDone& event) {
     if (found == parts_.end() || found->second.drain != event.drain) continue;
     const SetName name = *found->second.set;
     forget(id);
-    if (event.is_dropped) continue;
     Set& set = sets_.at(name);
+    if (event.is_dropped) {
+      set.whole_ms.reset();
+      continue;
+    }
     set.failures = 0;
     set.committed = true;
     if (set.keep > 0 && !terminating_) {

@@ -29,7 +29,7 @@
 //  5. Once no process lives and storage works, every published part leaves the stage in bounded
 //     time.
 //  6. A group counts as superseded (flush=) only if a later writing of the same names is published, draining or
-//     committed in all ranks.
+//     committed in all ranks. It is then all of its set: no other part of the set is ever committed.
 #pragma once
 
 #include <cstdint>
@@ -417,7 +417,11 @@ class Decisions {
   void note_whole(Set& set, const std::vector<Part*>& published) const;
   [[nodiscard]] const Set* whole_after(const SetName& name) const;
   bool is_to_hold_back(const SetName& name, const Set& set, const std::vector<Part*>& parts);
-  void mark_superseded(const Set& set, DrainGroup& group) const;
+  [[nodiscard]] bool may_be_superseded(const SetName& name, const Set& set,
+                                       const std::vector<Part*>& parts) const;
+  [[nodiscard]] const Set* superseded_by(const SetName& name, const Set& set,
+                                         const std::vector<Part*>& parts) const;
+  void mark_superseded(const Set& newer, DrainGroup& group) const;
   bool may_be_lone(const Part& part) const;
   void drain(const SetName& name, Set& set, std::vector<Part*> parts);
   bool may_be_bundled(const Set& set, const std::vector<Part*>& parts) const;

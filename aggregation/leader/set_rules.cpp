@@ -36,6 +36,8 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   if (!part.set) part.set = SetName{facts.launch, facts.names[name].masked_name, facts.sequence};
   const auto [found, is_new] = sets_.try_emplace(*part.set);
   Set& set = found->second;
+  // A rank's second part, of the same writing, changes a file that it has closed: the set may not be dropped as a whole any more.
+  if (part.in_set != &set && set.wrote.contains(facts.rank)) set.whole_ms.reset();
   enter(set, part);
   if (is_new) {
     set.order = ++last_order_;

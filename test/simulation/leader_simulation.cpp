@@ -171,6 +171,7 @@ class Simulation {
         tell(PartWithdrawn{id});
         return;
       }
+      if (flush_ > 1 && part.fate == Fate::published && chance(0.01)) return amend(part.facts);
     }
     if (rank.step >= steps_) {
       rank.ended = true;
@@ -289,6 +290,14 @@ class Simulation {
     }
     parts_[facts.part] = {facts, Fate::open, 0};
     world_files_.try_emplace(path, WorldFile{rank.rank, false});
+    tell(PartBegun{facts});
+  }
+
+  /// The program opens a closed file for writing: a second part of the same writing will replace the first one.
+  void amend(PartFacts facts) {
+    for (auto& byte : facts.part.bytes) byte = static_cast<std::uint8_t>(random_());
+    facts.begin_ns = now_ * 1'000'000;
+    parts_[facts.part] = {facts, Fate::open, 0};
     tell(PartBegun{facts});
   }
 
@@ -463,11 +472,11 @@ class Simulation {
       const bool fails = now_ < storage_fails_until_;
       const bool refused = !fails && chance(0.01);
       const bool may_refuse_stubs = may_refuse();
-      const bool gives_up = group->is_superseded && chance(0.8);
+      const bool gives_up = group->is_superseded && chance(0.8) && can_give_up(*group);
       done.is_dropped = gives_up;
       for (const PartId& id : group->parts) {
         WorldPart& part = parts_.at(id);
-        if (chance(0.01) && part.fate == Fate::published) {
+        if (!gives_up && chance(0.01) && part.fate == Fate::published) {
           // The program took the part back, or deleted it, before the leader had the part's lock.
           part.fate = chance(0.5) ? Fate::dropped : Fate::open;
           if (answer && part.fate == Fate::dropped) lost.emplace_back(PartDropped{id});
@@ -479,7 +488,7 @@ class Simulation {
           }
         }
         if (part.fate != Fate::published) continue;
-        if (group->is_superseded && part.facts.flush > 1 && gives_up) {
+        if (gives_up) {
           done.committed.push_back(id);
           part.fate = Fate::dropped;
         } else if (fails || refused) {
@@ -490,6 +499,11 @@ class Simulation {
           done.committed.push_back(id);
           part.fate = Fate::committed;
         }
+      }
+      if (!done.committed.empty() && group->bundle.empty()) {
+        (gives_up ? given_up_ : committed_).insert(group->set);
+        if (given_up_.contains(group->set) && committed_.contains(group->set))
+          fail("a set of which one group was given up and another was committed");
       }
       if (!done.committed.empty() && !gives_up) refusals_in_a_row_ = 0;
       if (!done.without_stub.empty()) count_refusal();
@@ -563,6 +577,9 @@ class Simulation {
       }
       if (runs.size() != 1) fail("a group over two runs of ranks");
       if (group->is_superseded && !is_replaced(*group)) fail("gives up a set without a newer one");
+      if (group->is_superseded && has_more_parts(*group)) fail("gives up some parts of a set");
+      if (group->is_superseded && group->parts.size() != rank_count_)
+        fail("gives up one group of several");
       const bool is_of_one_file = mcr::restart::is_of_one_file(group->set.masked_name);
       if (is_of_one_file && rank_count_ > 1 && group->parts.size() != 1)
         fail("several files in the set of one file");
@@ -625,6 +642,26 @@ class Simulation {
     }
     return std::any_of(closed.begin(), closed.end(),
                        [&](const auto& entry) { return entry.second.size() == rank_count_; });
+  }
+
+  /// True if a part outside the group is of the same writing of one of its files.
+  [[nodiscard]] bool has_more_parts(const DrainGroup& group) const {
+    return std::any_of(group.parts.begin(), group.parts.end(), [&](const PartId& id) {
+      const PartFacts& facts = parts_.at(id).facts;
+      return std::any_of(parts_.begin(), parts_.end(), [&](const auto& entry) {
+        const PartFacts& other = entry.second.facts;
+        const Fate fate = entry.second.fate;
+        return entry.first != id && other.path == facts.path && other.sequence == facts.sequence &&
+               (fate == Fate::open || fate == Fate::published || fate == Fate::committed);
+      });
+    });
+  }
+
+  /// As drop_superseded() does it: all parts can be locked, and no file was opened for writing since the decision.
+  [[nodiscard]] bool can_give_up(const DrainGroup& group) const {
+    return !has_more_parts(group) &&
+           std::all_of(group.parts.begin(), group.parts.end(),
+                       [this](const PartId& id) { return parts_.at(id).fate == Fate::published; });
   }
 
   /// True if storage may refuse a stub or a plain file now.
@@ -798,6 +835,7 @@ class Simulation {
   std::map<std::pair<std::uint32_t, std::string>, std::uint64_t> sequences_;
   std::vector<WorldRank> ranks_;
   std::map<PartId, WorldPart> parts_;
+  std::set<SetName> given_up_, committed_;  ///< sets of which a group was
   std::vector<Action> actions_;
   std::vector<Event> found_after_;
   Decisions decisions_;

@@ -101,6 +101,19 @@ void add_columns(hid_t type, std::vector<codecs::Column>& columns) {
   add_column(element_of(type), 1, columns);
 }
 
+/// For HDF5, a string of variable length is no variable-length type, and H5Tis_variable_str does not
+/// look into arrays and compounds.
+bool has_variable_string(hid_t type) {
+  if (H5Tis_variable_str(type) != 0) return true;
+  if (H5Tget_class(type) == H5T_ARRAY)
+    return has_variable_string(OwnedId(H5Tget_super(type)).get());
+  if (H5Tget_class(type) != H5T_COMPOUND) return false;
+  for (unsigned m = 0; m < static_cast<unsigned>(std::max(H5Tget_nmembers(type), 0)); ++m) {
+    if (has_variable_string(OwnedId(H5Tget_member_type(type, m)).get())) return true;
+  }
+  return false;
+}
+
 const char* class_name(hid_t type) {
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:
@@ -157,7 +170,7 @@ Result<std::uint32_t> Datatypes::find_or_add(hid_t type) {
   added.kind = kind_of(transient.get());
   added.refers_to_heap = H5Tdetect_class(transient.get(), H5T_VLEN) != 0 ||
                          H5Tdetect_class(transient.get(), H5T_REFERENCE) != 0 ||
-                         H5Tis_variable_str(transient.get()) != 0;
+                         has_variable_string(transient.get());
   OwnedId inner(H5Tcopy(transient.get()));
   while (H5Tget_class(inner.get()) == H5T_ARRAY) {
     std::array<hsize_t, H5S_MAX_RANK> extents{};

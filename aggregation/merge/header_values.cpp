@@ -18,7 +18,11 @@ constexpr unsigned message_symbol_table = 0x0011;
 constexpr unsigned message_time = 0x0012;
 constexpr unsigned flag_shared = 0x02;
 
-constexpr unsigned variable_length_class = 9;  // of a datatype message
+// Classes in datatype messages.
+constexpr unsigned compound_class = 6;
+constexpr unsigned reference_class = 7;
+constexpr unsigned variable_length_class = 9;
+constexpr unsigned array_class = 10;
 
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
@@ -63,7 +67,7 @@ class HeaderParser {
     }
     flags_ = MCR_TRY(in.u8());
     if ((flags_ & 0x20U) != 0) {
-      add_value({address + in.position(), 16, {}, false});
+      add_value({address + in.position(), 16, {}});
       MCR_TRY(in.bytes(16));
     }
     if ((flags_ & 0x10U) != 0) MCR_TRY(in.bytes(4));
@@ -82,7 +86,7 @@ class HeaderParser {
       return Error{Cause::damaged, "an object header is damaged"};
     }
     const ByteSpan block = MCR_TRY(part_.at(offset, bytes));
-    if (after != 0) add_value({offset + bytes - after, after, {}, false});
+    if (after != 0) add_value({offset + bytes - after, after, {}});
     Reader in(block.first(block.size() - after));
     MCR_TRY(in.bytes(before));
     const std::size_t head = version == 1 ? 8 : (flags_ & 4U) != 0 ? 6 : 4;
@@ -101,12 +105,12 @@ class HeaderParser {
   Result<void> note_message(unsigned type, std::uint64_t place, ByteSpan message) {
     Reader in(message);
     if (type == message_time || type == message_old_time) {
-      add_value({place, message.size(), {}, false});
+      add_value({place, message.size(), {}});
     } else if (type == message_layout) {
       const std::uint8_t version = MCR_TRY(in.u8());
       const std::uint8_t kind = MCR_TRY(in.u8());
       if ((version == 3 || version == 4) && kind == 0 && message.size() > 4) {
-        add_value({place + 4, message.size() - 4, {}, false});
+        add_value({place + 4, message.size() - 4, {}});
       }
     } else if (type == message_attribute) {
       return note_attribute(place, in);
@@ -136,9 +140,14 @@ class HeaderParser {
     name = name.substr(0, name.find('\0'));
     const ByteSpan type = MCR_TRY(in.bytes(pads ? padded(type_bytes) : type_bytes));
     MCR_TRY(in.bytes(pads ? padded(space_bytes) : space_bytes));
-    const bool is_variable_length =
-        type.empty() || (std::to_integer<unsigned>(type[0]) & 15U) == variable_length_class;
-    add_value({place + in.position(), in.remaining(), std::move(name), is_variable_length});
+    Reader in_type(type);
+    const unsigned type_class = MCR_TRY(in_type.u8()) & 15U;
+    MCR_TRY(in_type.bytes(3));
+    const std::uint32_t element_bytes = MCR_TRY(in_type.u32());
+    const bool may_refer_to_heap = type_class == compound_class || type_class == reference_class ||
+                                   type_class == variable_length_class || type_class >= array_class;
+    add_value(
+        {place + in.position(), in.remaining(), std::move(name), may_refer_to_heap, element_bytes});
     return {};
   }
 

@@ -18,7 +18,10 @@ struct HeaderValue {
   std::uint64_t offset = 0;  ///< in the file
   std::uint64_t bytes = 0;
   std::optional<std::string> attribute;  ///< the name of the attribute that has the value
-  bool is_variable_length = false;       ///< the value is a reference into the file's heap
+  /// The type of the attribute's elements is of variable length, a reference, an array or a compound,
+  /// so that the value may refer to the file's heap.
+  bool may_refer_to_heap = false;
+  std::uint32_t element_bytes = 0;  ///< of the attribute, in the file
 };
 
 struct HeaderValues {

@@ -152,11 +152,14 @@ class ReferencePart::Maker {
           [&](const AttributeValue& attribute) { return attribute.name == *value.attribute; });
       if (shown == attributes->end()) {
         // Whether HDF5 can read strings depends on the reference to them.
-        if (value.is_variable_length) return;
+        if (value.may_refer_to_heap) return;
       } else {
-        // The value must be what HDF5 reads from these bytes. Padding follows it.
+        // The value must be what HDF5 reads from these bytes. Padding follows it. An element that
+        // refers to the heap takes other bytes in memory than in the file, for example a pointer.
         const std::size_t count = shown->value.size();
-        if (types_[shown->type].refers_to_heap || count == 0 || count > bytes->size() ||
+        const Datatype& type = types_[shown->type];
+        if (type.refers_to_heap || type.bytes != value.element_bytes || count == 0 ||
+            count > bytes->size() ||
             !std::equal(shown->value.begin(), shown->value.end(), bytes->begin()))
           return;
         if (count < bytes->size()) {

@@ -337,5 +337,76 @@ TEST_CASE("bytes of old-style groups that change at random never give another la
   CHECK(fitting > 20);
 }
 
+// --- values that refer to the file's heap ---------------------------------------------------------
+
+hid_t variable_string() {
+  const hid_t type = H5Tcopy(H5T_C_S1);
+  REQUIRE(H5Tset_size(type, H5T_VARIABLE) >= 0);
+  return type;
+}
+
+hid_t array_of(hid_t element) {
+  const hsize_t two = 2;
+  return H5Tarray_create2(element, 1, &two);
+}
+
+hid_t compound_of(hid_t member) {
+  const hid_t type = H5Tcreate(H5T_COMPOUND, 8 + H5Tget_size(member));
+  REQUIRE(H5Tinsert(type, "number", 0, H5T_NATIVE_DOUBLE) >= 0);
+  REQUIRE(H5Tinsert(type, "member", 8, member) >= 0);
+  return type;
+}
+
+TEST_CASE("a type that contains strings of variable length refers to the heap") {
+  Datatypes types;
+  const auto refers_to_heap = [&](hid_t type) {
+    const auto number = types.find_or_add(type);
+    REQUIRE(number);
+    return types[*number].refers_to_heap;
+  };
+  const OwnedId string(variable_string());
+  const OwnedId array(array_of(string.get()));
+  const OwnedId compound(compound_of(array.get()));
+  for (const OwnedId* type : {&string, &array, &compound}) CHECK(refers_to_heap(type->get()));
+  CHECK(refers_to_heap(OwnedId(array_of(compound.get())).get()));
+  CHECK(refers_to_heap(OwnedId(compound_of(H5T_STD_REF_OBJ)).get()));
+  const OwnedId numbers(array_of(H5T_NATIVE_DOUBLE));
+  const OwnedId plain(compound_of(numbers.get()));
+  CHECK_FALSE(refers_to_heap(plain.get()));
+  CHECK_FALSE(refers_to_heap(OwnedId(array_of(H5T_C_S1)).get()));
+}
+
+TEST_CASE("references into the heap are never taken for an attribute's value") {
+  const bool is_compound = GENERATE(false, true);
+  const ScratchDirectory directory;
+  const OwnedId string(variable_string());
+  const OwnedId array(array_of(string.get()));
+  const OwnedId compound(compound_of(array.get()));
+  make_hdf5_file(directory / "0.h5", {}, [&](hid_t file) {
+    write_dataset(file, {"x", H5T_IEEE_F64LE, {40}, {}, false, false}, 1);
+    // HDF5 reads an attribute without a value as zero bytes, and the file has zero bytes too.
+    const OwnedId space(H5Screate(H5S_SCALAR));
+    const OwnedId attribute(H5Acreate2(file, "no value yet",
+                                       is_compound ? compound.get() : array.get(), space.get(),
+                                       H5P_DEFAULT, H5P_DEFAULT));
+    REQUIRE(attribute.is_valid());
+  });
+  Datatypes types;
+  ReferencePart reference = reference_of(directory / "0.h5", types);
+  const Bytes good = read_whole(directory / "0.h5");
+  const std::size_t message = as_text(good).find("no value yet") - 8;
+  const std::size_t end = message + (std::to_integer<std::size_t>(good[message - 6]) |
+                                     std::to_integer<std::size_t>(good[message - 5]) << 8);
+  REQUIRE(end < good.size());
+  REQUIRE(end - message >= 8 + 16 + 32);
+  for (std::size_t place = end - 32; place + 8 <= end; ++place) {
+    Bytes changed = good;
+    std::fill_n(changed.begin() + static_cast<std::ptrdiff_t>(place), 8, std::byte{0x41});
+    write_whole(directory / "1.h5", changed);
+    CHECK_FALSE(fits_as_walked(reference, directory / "1.h5", types));
+  }
+  CHECK(fits_as_walked(reference, directory / "0.h5", types));
+}
+
 }  // namespace
 }  // namespace mcr::aggregation

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/merge/header_values.hpp"
 
+#include "aggregation/merge/metadata_checksum.hpp"
 #include "codecs/base/integers.hpp"
 
 namespace mcr::aggregation {
@@ -8,11 +9,12 @@ namespace {
 
 constexpr std::size_t max_header_bytes = 1U << 20;
 constexpr int max_continuations = 64;
+constexpr std::size_t signature_bytes = 4;
+constexpr std::size_t checksum_bytes = 4;
 
 // Messages in object headers.
 constexpr unsigned message_layout = 0x0008;
 constexpr unsigned message_attribute = 0x000c;
-constexpr unsigned message_old_time = 0x000e;
 constexpr unsigned message_continuation = 0x0010;
 constexpr unsigned message_symbol_table = 0x0011;
 constexpr unsigned message_time = 0x0012;
@@ -36,7 +38,7 @@ class HeaderParser {
     if (first == 1) {
       MCR_TRY(in.bytes(7));
       const std::uint32_t bytes = MCR_TRY(in.u32());
-      MCR_TRY(parse_block(address + 16, bytes, 1, 0, 0));
+      MCR_TRY(parse_messages(address + 16, bytes, 1));
     } else if (first == 'O') {
       MCR_TRY(parse_second(address, in));
     } else {
@@ -47,9 +49,9 @@ class HeaderParser {
       const Continuation next = continuations_.back();
       continuations_.pop_back();
       if (first == 1) {
-        MCR_TRY(parse_block(next.offset, next.bytes, 1, 0, 0));
+        MCR_TRY(parse_messages(next.offset, next.bytes, 1));
       } else {
-        MCR_TRY(parse_block(next.offset, next.bytes, 2, 4, 4));
+        MCR_TRY(parse_checked(next.offset, next.offset + signature_bytes, next.bytes));
       }
     }
     return std::move(found_);
@@ -75,20 +77,25 @@ class HeaderParser {
     const unsigned width = 1U << (flags_ & 3U);
     for (unsigned i = 0; i < width; ++i) bytes |= std::uint64_t{MCR_TRY(in.u8())} << (8 * i);
     if (bytes > max_header_bytes) return Error{Cause::damaged, "an object header is damaged"};
-    return parse_block(address + in.position(), bytes + 4, 2, 0, 4);
+    return parse_checked(address, address + in.position(), in.position() + bytes + checksum_bytes);
   }
 
-  /// Parses the messages in the `bytes` bytes at `offset`. The first `before` of these bytes are a
-  /// signature, and the last `after` bytes are a checksum.
-  Result<void> parse_block(std::uint64_t offset, std::uint64_t bytes, int version,
-                           std::size_t before, std::size_t after) {
-    if (bytes > max_header_bytes || bytes < before + after) {
+  /// Parses the part of a new-style header that has the `bytes` bytes at `offset`: the messages at
+  /// `messages`, and a checksum.
+  Result<void> parse_checked(std::uint64_t offset, std::uint64_t messages, std::uint64_t bytes) {
+    if (bytes > 2 * max_header_bytes || bytes < messages - offset + checksum_bytes ||
+        !ends_with_checksum(MCR_TRY(part_.at(offset, bytes)))) {
       return Error{Cause::damaged, "an object header is damaged"};
     }
-    const ByteSpan block = MCR_TRY(part_.at(offset, bytes));
-    if (after != 0) add_value({offset + bytes - after, after, {}});
-    Reader in(block.first(block.size() - after));
-    MCR_TRY(in.bytes(before));
+    found_.checked.push_back({offset, bytes});
+    const std::uint64_t end = offset + bytes - checksum_bytes;
+    add_value({end, checksum_bytes, {}});
+    return parse_messages(messages, end - messages, 2);
+  }
+
+  Result<void> parse_messages(std::uint64_t offset, std::uint64_t bytes, int version) {
+    if (bytes > max_header_bytes) return Error{Cause::damaged, "an object header is damaged"};
+    Reader in(MCR_TRY(part_.at(offset, bytes)));
     const std::size_t head = version == 1 ? 8 : (flags_ & 4U) != 0 ? 6 : 4;
     while (in.remaining() >= head) {
       const unsigned type = version == 1 ? MCR_TRY(in.u16()) : MCR_TRY(in.u8());
@@ -104,8 +111,8 @@ class HeaderParser {
 
   Result<void> note_message(unsigned type, std::uint64_t place, ByteSpan message) {
     Reader in(message);
-    if (type == message_time || type == message_old_time) {
-      add_value({place, message.size(), {}});
+    if (type == message_time && message.size() == 8) {
+      add_value({place + 4, 4, {}});  // after the version
     } else if (type == message_layout) {
       const std::uint8_t version = MCR_TRY(in.u8());
       const std::uint8_t kind = MCR_TRY(in.u8());

@@ -7,6 +7,7 @@
 
 #include "aggregation/merge/header_values.hpp"
 #include "aggregation/merge/link_names.hpp"
+#include "aggregation/merge/metadata_checksum.hpp"
 #include "aggregation/merge/part_reads.hpp"
 
 namespace mcr::aggregation {
@@ -114,6 +115,7 @@ class ReferencePart::Maker {
         read_header_values(part_.metadata_, walked_.base_address, walked_.objects[number].address);
     if (!header) return;  // all of it is compared exactly
     for (const HeaderValue& value : header->values) add_value(number, value);
+    part_.checked_.insert(part_.checked_.end(), header->checked.begin(), header->checked.end());
     if (!header->symbol_table || names_are_fixed_) return;
     const auto names =
         read_link_names(part_.metadata_, walked_.base_address, *header->symbol_table);
@@ -175,12 +177,18 @@ class ReferencePart::Maker {
     part_.ranges_.push_back(range);
   }
 
-  /// Returns false if ranges overlap, if a name is in raw data, or if the name of an object is not
+  /// Returns false if ranges or headers overlap, if a name is in raw data, or if the name of an object is not
   /// among those of its group.
   bool sort_ranges() {
     for (const Object& object : part_.objects_) {
       if (object.parent < has_names_.size() && has_names_[object.parent] && object.name == none)
         return false;
+    }
+    std::sort(part_.checked_.begin(), part_.checked_.end(),
+              [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+    for (std::size_t i = 1; i < part_.checked_.size(); ++i) {
+      const Extent& before = part_.checked_[i - 1];
+      if (before.offset + before.bytes > part_.checked_[i].offset) return false;
     }
     std::vector<std::uint32_t> order(part_.ranges_.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -243,6 +251,7 @@ class ReferencePart::Maker {
   void count_memory() {
     part_.memory_bytes_ = part_.metadata_.memory_bytes() + memory_of(part_.bare_) +
                           memory_of(part_.forms_) + part_.ranges_.capacity() * sizeof(Range) +
+                          part_.checked_.capacity() * sizeof(Extent) +
                           part_.attributes_.capacity() * sizeof(Attribute) +
                           part_.objects_.capacity() * sizeof(Object);
     for (const Object& object : part_.objects_) part_.memory_bytes_ += object.path.capacity();
@@ -326,6 +335,22 @@ void ReferencePart::exchange(Changes& changes) {
   }
 }
 
+/// `changes` were exchanged.
+bool ReferencePart::checksums_are_right(const Changes& changes) const {
+  auto next = checked_.begin();
+  for (const Change& change : changes.ranges) {
+    const std::uint64_t place = ranges_[change.range].offset;
+    while (next != checked_.end() && next->offset + next->bytes <= place) ++next;
+    if (next == checked_.end()) return true;
+    if (place < next->offset) continue;
+    if (!ends_with_checksum(
+            metadata_.bytes().subspan(metadata_.place_of(next->offset, next->bytes), next->bytes)))
+      return false;
+    ++next;
+  }
+  return true;
+}
+
 bool ReferencePart::names_are_valid() const {
   return std::all_of(groups_.begin(), groups_.end(), [&](const auto& group) {
     for (std::size_t i = 0; i < group.size(); ++i) {
@@ -352,18 +377,17 @@ void ReferencePart::rename_objects() {
 bool ReferencePart::fits(const restart::File& file, std::uint64_t size) {
   std::optional<Changes> changes = compare(file, size);
   if (!changes) return false;
+  exchange(*changes);
+  if (!checksums_are_right(*changes) || (changes->has_names && !names_are_valid())) {
+    exchange(*changes);
+    return false;
+  }
   if (layout_ != nullptr && !changes->has_names) {
+    exchange(*changes);
     for (const Change& change : changes->ranges) drop_attribute(ranges_[change.range]);
     return true;
   }
-  exchange(*changes);
-  if (changes->has_names) {
-    if (!names_are_valid()) {
-      exchange(*changes);
-      return false;
-    }
-    rename_objects();
-  }
+  if (changes->has_names) rename_objects();
   layout_ = make_layout();
   return true;
 }

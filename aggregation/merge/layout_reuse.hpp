@@ -7,7 +7,7 @@
 // The comparison covers, byte by byte, everything outside of the raw data that the walk found.
 // Differences are allowed only in
 //  * values that do not describe the layout: data of attributes and of compact datasets, object
-//    times, and checksums over these (header_values),
+//    times, and checksums over these if they are right (header_values, metadata_checksum),
 //  * names of links in old-style groups (link_names), if the other names are in ascending order too.
 // A part with any other difference is walked.
 #pragma once
@@ -84,6 +84,7 @@ class ReferencePart {
 
   [[nodiscard]] std::optional<Changes> compare(const restart::File& file, std::uint64_t size) const;
   void exchange(Changes& changes);
+  [[nodiscard]] bool checksums_are_right(const Changes& changes) const;
   [[nodiscard]] bool names_are_valid() const;
   [[nodiscard]] ByteSpan bytes_of(const Range& range) const;
   [[nodiscard]] std::string_view text_of(const Range& range) const;
@@ -98,6 +99,7 @@ class ReferencePart {
   PartLayout bare_;  ///< without paths and attributes
   PartMetadata metadata_;
   std::vector<Range> ranges_;    ///< by offset, without overlap
+  std::vector<Extent> checked_;  ///< ends with a checksum of the rest; by offset, without overlap
   std::vector<Object> objects_;  ///< groups come before what they contain
   std::vector<AttributeValue>
       forms_;  ///< attributes that differ from one another in more than a value

@@ -96,7 +96,7 @@ struct CommitReport {
   std::vector<std::uint64_t> checksums;   ///< of the parts, XXH3-64
   /// For each part that is stored as skeleton only, the reason.
   std::vector<std::string> unreadable;
-  std::size_t parts_not_walked = 0;  ///< their metadata equals that of a walked part
+  std::size_t parts_not_walked = 0;  ///< parts whose layout was known from another part
   double inventory_seconds = 0;
   double plan_seconds = 0;
   double choose_seconds = 0;

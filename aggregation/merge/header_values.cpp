@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/merge/header_values.hpp"
 
+#include <set>
+
 #include "aggregation/merge/metadata_checksum.hpp"
 #include "codecs/base/integers.hpp"
 
@@ -13,6 +15,8 @@ constexpr std::size_t signature_bytes = 4;
 constexpr std::size_t checksum_bytes = 4;
 
 // Messages in object headers.
+constexpr unsigned message_link_info = 0x0002;
+constexpr unsigned message_link = 0x0006;
 constexpr unsigned message_layout = 0x0008;
 constexpr unsigned message_attribute = 0x000c;
 constexpr unsigned message_continuation = 0x0010;
@@ -26,6 +30,8 @@ constexpr unsigned reference_class = 7;
 constexpr unsigned variable_length_class = 9;
 constexpr unsigned array_class = 10;
 
+Error not_understood() { return {Cause::unsupported, "an object header has an unknown form"}; }
+
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 class HeaderParser {
@@ -38,11 +44,12 @@ class HeaderParser {
     if (first == 1) {
       MCR_TRY(in.bytes(7));
       const std::uint32_t bytes = MCR_TRY(in.u32());
+      found_.blocks.push_back({address, 16});
       MCR_TRY(parse_messages(address + 16, bytes, 1));
     } else if (first == 'O') {
       MCR_TRY(parse_second(address, in));
     } else {
-      return Error{Cause::unsupported, "an object header has an unknown form"};
+      return not_understood();
     }
     for (int i = 0; !continuations_.empty(); ++i) {
       if (i == max_continuations) return Error{Cause::damaged, "an object header is damaged"};
@@ -54,6 +61,7 @@ class HeaderParser {
         MCR_TRY(parse_checked(next.offset, next.offset + signature_bytes, next.bytes));
       }
     }
+    if (found_.symbol_table && found_.is_new_style_group) return not_understood();
     return std::move(found_);
   }
 
@@ -65,7 +73,7 @@ class HeaderParser {
 
   Result<void> parse_second(std::uint64_t address, Reader& in) {
     if (as_text(MCR_TRY(in.bytes(3))) != "HDR" || MCR_TRY(in.u8()) != 2) {
-      return Error{Cause::unsupported, "an object header has an unknown form"};
+      return not_understood();
     }
     flags_ = MCR_TRY(in.u8());
     if ((flags_ & 0x20U) != 0) {
@@ -88,6 +96,7 @@ class HeaderParser {
       return Error{Cause::damaged, "an object header is damaged"};
     }
     found_.checked.push_back({offset, bytes});
+    found_.blocks.push_back({offset, bytes});
     const std::uint64_t end = offset + bytes - checksum_bytes;
     add_value({end, checksum_bytes, {}});
     return parse_messages(messages, end - messages, 2);
@@ -96,6 +105,7 @@ class HeaderParser {
   Result<void> parse_messages(std::uint64_t offset, std::uint64_t bytes, int version) {
     if (bytes > max_header_bytes) return Error{Cause::damaged, "an object header is damaged"};
     Reader in(MCR_TRY(part_.at(offset, bytes)));
+    if (version == 1) found_.blocks.push_back({offset, bytes});
     const std::size_t head = version == 1 ? 8 : (flags_ & 4U) != 0 ? 6 : 4;
     while (in.remaining() >= head) {
       const unsigned type = version == 1 ? MCR_TRY(in.u16()) : MCR_TRY(in.u8());
@@ -104,7 +114,11 @@ class HeaderParser {
       MCR_TRY(in.bytes(head - (version == 1 ? 5 : 4)));
       const std::uint64_t place = offset + in.position();
       const ByteSpan message = MCR_TRY(in.bytes(message_bytes));
-      if ((flags & flag_shared) == 0) MCR_TRY(note_message(type, place, message));
+      if ((flags & flag_shared) == 0) {
+        MCR_TRY(note_message(type, place, message));
+      } else if (type == message_attribute) {
+        return not_understood();  // its name is elsewhere
+      }
     }
     return {};
   }
@@ -125,7 +139,10 @@ class HeaderParser {
       const std::uint64_t address = MCR_TRY(in.u64());
       const std::uint64_t bytes = MCR_TRY(in.u64());
       continuations_.push_back({MCR_TRY(checked_add(address, base_)), bytes});
-    } else if (type == message_symbol_table && message.size() == 16) {
+    } else if (type == message_link_info || type == message_link) {
+      found_.is_new_style_group = true;
+    } else if (type == message_symbol_table) {
+      if (found_.symbol_table) return not_understood();
       HeaderValues::SymbolTable table;
       table.tree = MCR_TRY(checked_add(MCR_TRY(in.u64()), base_));
       table.heap = MCR_TRY(checked_add(MCR_TRY(in.u64()), base_));
@@ -140,11 +157,14 @@ class HeaderParser {
     const std::uint16_t name_bytes = MCR_TRY(in.u16());
     const std::uint16_t type_bytes = MCR_TRY(in.u16());
     const std::uint16_t space_bytes = MCR_TRY(in.u16());
-    if (version < 1 || version > 3 || (version > 1 && flags != 0)) return {};  // compared exactly
+    if (version < 1 || version > 3) return not_understood();
     if (version == 3) MCR_TRY(in.u8());
     const bool pads = version == 1;
     std::string name(as_text(MCR_TRY(in.bytes(pads ? padded(name_bytes) : name_bytes))));
     name = name.substr(0, name.find('\0'));
+    // HDF5 reads one of the attributes that have the name.
+    if (!attribute_names_.insert(name).second) return not_understood();
+    if (version > 1 && flags != 0) return {};  // compared exactly
     const ByteSpan type = MCR_TRY(in.bytes(pads ? padded(type_bytes) : type_bytes));
     MCR_TRY(in.bytes(pads ? padded(space_bytes) : space_bytes));
     Reader in_type(type);
@@ -166,6 +186,7 @@ class HeaderParser {
   std::uint64_t base_;
   HeaderValues found_;
   std::uint8_t flags_ = 0;
+  std::set<std::string> attribute_names_;
   std::vector<Continuation> continuations_;
 };
 

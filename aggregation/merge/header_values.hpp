@@ -28,6 +28,8 @@ struct HeaderValues {
   std::vector<HeaderValue> values;
   /// The parts of a new-style header. The last 4 bytes of each are the checksum of its other bytes.
   std::vector<Extent> checked;
+  std::vector<Extent> blocks;  ///< all bytes of the header
+  bool is_new_style_group = false;
   /// Where the B-tree and the local heap of an old-style group lie in the file.
   struct SymbolTable {
     std::uint64_t tree = 0;

@@ -56,7 +56,8 @@ class ReferencePart::Maker {
     if (!add_objects()) return std::nullopt;
     add_attributes();
     for (std::uint32_t i = 0; i < walked_.objects.size(); ++i) add_ranges(i);
-    if (!sort_ranges()) return std::nullopt;
+    if (!names_are_fixed_) add_all_names();
+    if (!blocks_are_separate() || !sort_ranges()) return std::nullopt;
     find_forms();
     take_bare_layout();
     count_memory();
@@ -113,17 +114,38 @@ class ReferencePart::Maker {
   void add_ranges(std::uint32_t number) {
     const auto header =
         read_header_values(part_.metadata_, walked_.base_address, walked_.objects[number].address);
-    if (!header) return;  // all of it is compared exactly
+    if (!header) {  // all of it is compared exactly
+      blocks_.push_back({walked_.objects[number].address, 1});
+      names_are_fixed_ = true;
+      return;
+    }
+    blocks_.insert(blocks_.end(), header->blocks.begin(), header->blocks.end());
+    // In a new-style group a name may contain a slash, so that paths do not tell an object's group.
+    if (header->is_new_style_group) names_are_fixed_ = true;
     for (const HeaderValue& value : header->values) add_value(number, value);
     part_.checked_.insert(part_.checked_.end(), header->checked.begin(), header->checked.end());
-    if (!header->symbol_table || names_are_fixed_) return;
-    const auto names =
-        read_link_names(part_.metadata_, walked_.base_address, *header->symbol_table);
-    if (!names || names->empty()) return;
+    if (header->symbol_table) tables_.push_back({number, *header->symbol_table});
+  }
+
+  /// Adds the ranges of the names of all links; none if a group is not understood.
+  void add_all_names() {
+    std::vector<LinkNames> found;
+    for (const auto& [number, table] : tables_) {
+      auto names = read_link_names(part_.metadata_, walked_.base_address, table);
+      if (!names) return;
+      found.push_back(std::move(*names));
+    }
     has_names_.resize(part_.objects_.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      blocks_.insert(blocks_.end(), found[i].blocks.begin(), found[i].blocks.end());
+      if (!found[i].names.empty()) add_names(tables_[i].first, found[i].names);
+    }
+  }
+
+  void add_names(std::uint32_t number, const std::vector<LinkName>& names) {
     has_names_[number] = true;
     groups_.push_back({});
-    for (const LinkName& name : *names) {
+    for (const LinkName& name : names) {
       groups_.back().push_back(static_cast<std::uint32_t>(part_.ranges_.size()));
       part_.ranges_.push_back(
           {name.offset, static_cast<std::uint32_t>(name.bytes), Range::link_name});
@@ -177,7 +199,18 @@ class ReferencePart::Maker {
     part_.ranges_.push_back(range);
   }
 
-  /// Returns false if ranges or headers overlap, if a name is in raw data, or if the name of an object is not
+  /// Returns false if a part of a header or group lies in another one. Then a value that differs
+  /// could be another object's header.
+  bool blocks_are_separate() {
+    std::sort(blocks_.begin(), blocks_.end(),
+              [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+    for (std::size_t i = 1; i < blocks_.size(); ++i) {
+      if (blocks_[i - 1].offset + blocks_[i - 1].bytes > blocks_[i].offset) return false;
+    }
+    return true;
+  }
+
+  /// Returns false if ranges overlap, if a name is in raw data, or if the name of an object is not
   /// among those of its group.
   bool sort_ranges() {
     for (const Object& object : part_.objects_) {
@@ -186,10 +219,6 @@ class ReferencePart::Maker {
     }
     std::sort(part_.checked_.begin(), part_.checked_.end(),
               [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
-    for (std::size_t i = 1; i < part_.checked_.size(); ++i) {
-      const Extent& before = part_.checked_[i - 1];
-      if (before.offset + before.bytes > part_.checked_[i].offset) return false;
-    }
     std::vector<std::uint32_t> order(part_.ranges_.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -265,7 +294,9 @@ class ReferencePart::Maker {
   ReferencePart part_;
   bool names_are_fixed_ = false;
   std::vector<std::size_t> first_attributes_;  // by object
-  std::vector<bool> has_names_;                // by object: a group with ranges for its names
+  std::vector<Extent> blocks_;                 // of headers and groups
+  std::vector<std::pair<std::uint32_t, HeaderValues::SymbolTable>> tables_;  // by object
+  std::vector<bool> has_names_;  // by object: a group with ranges for its names
   std::unordered_map<std::uint64_t, std::uint32_t> by_address_;  // of objects
   std::vector<std::vector<std::uint32_t>> groups_;               // as ReferencePart::groups_
 };

@@ -21,7 +21,7 @@ class GroupReader {
  public:
   GroupReader(const PartMetadata& part, std::uint64_t base) : part_(part), base_(base) {}
 
-  Result<std::vector<LinkName>> read(const HeaderValues::SymbolTable& table) {
+  Result<LinkNames> read(const HeaderValues::SymbolTable& table) {
     MCR_TRY(read_heap(table.heap));
     MCR_TRY(read_node(table.tree, max_level));
     std::unordered_set<std::uint64_t> known{0};
@@ -35,7 +35,7 @@ class GroupReader {
         heap_[0] != std::byte{0}) {
       return not_understood();
     }
-    return std::move(names_);
+    return LinkNames{std::move(names_), std::move(blocks_)};
   }
 
  private:
@@ -48,6 +48,8 @@ class GroupReader {
     MCR_TRY(in.u64());  // the list of free blocks
     heap_offset_ = MCR_TRY(checked_add(MCR_TRY(in.u64()), base_));
     heap_ = MCR_TRY(part_.at(heap_offset_, bytes));
+    blocks_.push_back({address, 32});
+    blocks_.push_back({heap_offset_, bytes});
     return {};
   }
 
@@ -61,6 +63,7 @@ class GroupReader {
     if (level >= above || (above != max_level && level + 1 != above)) return not_understood();
     const std::uint64_t count = MCR_TRY(in.u16());
     const ByteSpan body = MCR_TRY(part_.at(address + node_head_bytes, 16 * count + 8));
+    blocks_.push_back({address, node_head_bytes + body.size()});
     Reader entries(body);
     for (std::uint64_t i = 0; i < count; ++i) {
       keys_.push_back(MCR_TRY(entries.u64()));
@@ -83,6 +86,7 @@ class GroupReader {
     MCR_TRY(in.u8());
     const std::uint64_t count = MCR_TRY(in.u16());
     const ByteSpan body = MCR_TRY(part_.at(address + leaf_head_bytes, leaf_entry_bytes * count));
+    blocks_.push_back({address, leaf_head_bytes + body.size()});
     Reader entries(body);
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t place = MCR_TRY(entries.u64());
@@ -108,14 +112,15 @@ class GroupReader {
   std::uint64_t heap_offset_ = 0;  // in the file
   ByteSpan heap_;
   std::vector<LinkName> names_;
+  std::vector<Extent> blocks_;
   std::vector<std::uint64_t> keys_;
   std::size_t nodes_ = 0;
 };
 
 }  // namespace
 
-Result<std::vector<LinkName>> read_link_names(const PartMetadata& part, std::uint64_t base,
-                                              const HeaderValues::SymbolTable& table) {
+Result<LinkNames> read_link_names(const PartMetadata& part, std::uint64_t base,
+                                  const HeaderValues::SymbolTable& table) {
   return GroupReader(part, base).read(table);
 }
 

@@ -85,7 +85,9 @@ static void write_step(const char* directory) {
   char path[4096];
   snprintf(path, sizeof path, "%s/step.%03d.%d.h5", directory, step, rank);
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  if (is("latest")) H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  // Names may differ in old-style groups only.
+  H5Pset_libver_bounds(access, is("latest") ? H5F_LIBVER_LATEST : H5F_LIBVER_EARLIEST,
+                       H5F_LIBVER_LATEST);
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
   check(file >= 0, path);
   const long iteration = is("digits") ? 5000 : is("values") ? 100 : 100 + 64 * (long)(step % 8);

@@ -71,7 +71,8 @@ TEST_CASE("remembered layouts take no more memory than they may") {
   CHECK(memory.take("b").size() == 1);
   auto left = memory.take("c");
   CHECK(left.size() == 1);
-  memory.keep("c", std::move(left), left[0].memory_bytes() - 1);
+  const std::uint64_t too_little = left[0].memory_bytes() - 1;
+  memory.keep("c", std::move(left), too_little);
   CHECK(memory.take("c").empty());
 }
 
@@ -79,12 +80,18 @@ TEST_CASE("if the types take too much memory, layouts are forgotten with them") 
   LayoutMemory memory;
   Reference reference(memory, 10);
   const auto types = memory.types();
-  memory.keep("a", reference.take(), 2 * reference.memory_bytes());
-  for (std::size_t i = 1; i < 50; ++i) {
+  auto references = reference.take();
+  const std::uint64_t most = 4 * (types->memory_bytes() + reference.memory_bytes());
+  memory.keep("a", std::move(references), most);
+  references = memory.take("a");
+  REQUIRE(references.size() == 1);
+  memory.keep("a", std::move(references), most);
+  CHECK(memory.types() == types);
+  for (std::size_t i = 1; types->memory_bytes() <= most; ++i) {
     const OwnedId type(H5Tcreate(H5T_OPAQUE, i));
     REQUIRE(types->find_or_add(type.get()));
   }
-  memory.keep("b", {}, 2 * reference.memory_bytes());
+  memory.keep("b", {}, most);
   CHECK(memory.types() != types);
   CHECK(memory.take("a").empty());
 }

@@ -361,6 +361,91 @@ TEST_CASE("bytes of old-style groups that change at random never give another la
   CHECK(fitting > 20);
 }
 
+// --- headers that HDF5 does not write -------------------------------------------------------------
+
+void replace_all(Bytes& bytes, ByteSpan from, ByteSpan to) {
+  for (auto at = bytes.begin();; ++at) {
+    at = std::search(at, bytes.end(), from.begin(), from.end());
+    if (at == bytes.end()) return;
+    std::copy(to.begin(), to.end(), at);
+  }
+}
+
+TEST_CASE("if a header has two attributes of one name, no value in it may differ") {
+  const ScratchDirectory directory;
+  const auto write = [&](const std::string& path, double second) {
+    make_hdf5_file(path, {}, [&](hid_t file) {
+      write_dataset(file, {"x", H5T_IEEE_F64LE, {40}, {}, false, false}, 1);
+      write_double_attribute(file, "time_1", 1.5);
+      write_double_attribute(file, "time_2", second);
+    });
+    Bytes bytes = read_whole(path);
+    replace_all(bytes, as_bytes(std::span("time_2", 6)), as_bytes(std::span("time_1", 6)));
+    write_whole(path, bytes);
+  };
+  write(directory / "0.h5", 1.5);
+  write(directory / "1.h5", 2.5);
+  Datatypes types;
+  ReferencePart reference = reference_of(directory / "0.h5", types);
+  CHECK_FALSE(fits_as_walked(reference, directory / "1.h5", types));
+  CHECK(fits_as_walked(reference, directory / "0.h5", types));
+}
+
+TEST_CASE("a part with an object header inside of a value is no reference") {
+  const ScratchDirectory directory;
+  const std::string path = directory / "0.h5";
+  haddr_t address = HADDR_UNDEF;
+  const std::string blob(512, 'b');
+  make_hdf5_file(path, {}, [&](hid_t file) {
+    const OwnedId properties(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_obj_track_times(properties.get(), false);
+    const hsize_t extent = 40;
+    const OwnedId space(H5Screate_simple(1, &extent, nullptr));
+    const OwnedId dataset(H5Dcreate2(file, "x", H5T_IEEE_F64LE, space.get(), H5P_DEFAULT,
+                                     properties.get(), H5P_DEFAULT));
+    const std::vector<double> values(40, 1.5);
+    REQUIRE(H5Dwrite(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                     values.data()) >= 0);
+    H5O_info2_t info{};
+    REQUIRE(H5Oget_info3(dataset.get(), &info, H5O_INFO_BASIC) >= 0);
+    REQUIRE(H5VLnative_token_to_addr(dataset.get(), info.token, &address) >= 0);
+    write_text_attribute(file, "blob", blob, false);
+  });
+  Bytes bytes = read_whole(path);
+  const std::uint64_t inside = as_text(bytes).find(blob);
+  REQUIRE(inside < bytes.size());
+  std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(address), 400,
+              bytes.begin() + static_cast<std::ptrdiff_t>(inside));
+  replace_all(bytes, as_bytes(std::span(&address, 1)), as_bytes(std::span(&inside, 1)));
+  write_whole(path, bytes);
+  const Opened opened = open(path);
+  Datatypes types;
+  const auto walked = read_part_layout(path, opened.size, types);
+  REQUIRE(walked);
+  REQUIRE(walked->layout->datasets.size() == 1);
+  REQUIRE(walked->layout->groups.size() == 1);
+  CHECK_FALSE(ReferencePart::make(opened.file, opened.size, types, *walked));
+}
+
+TEST_CASE("names must be equal if a part has a new-style group, where a name may have a slash") {
+  const ScratchDirectory directory;
+  const auto write = [&](const std::string& path, const char* name) {
+    make_hdf5_file(path, {}, [&](hid_t file) {
+      write_dataset(file, {name, H5T_IEEE_F64LE, {40}, {}, false, false}, 1);
+      const OwnedId properties(H5Pcreate(H5P_GROUP_CREATE));
+      H5Pset_link_creation_order(properties.get(), H5P_CRT_ORDER_TRACKED);
+      const OwnedId group(H5Gcreate2(file, "new", H5P_DEFAULT, properties.get(), H5P_DEFAULT));
+      REQUIRE(group.is_valid());
+    });
+  };
+  write(directory / "0.h5", "x");
+  write(directory / "1.h5", "y");
+  Datatypes types;
+  ReferencePart reference = reference_of(directory / "0.h5", types);
+  CHECK_FALSE(fits_as_walked(reference, directory / "1.h5", types));
+  CHECK(fits_as_walked(reference, directory / "0.h5", types));
+}
+
 // --- values that refer to the file's heap ---------------------------------------------------------
 
 hid_t variable_string() {

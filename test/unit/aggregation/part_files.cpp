@@ -19,7 +19,8 @@ void make_hdf5_file(const std::string& path, const FileFormat& format,
   const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   REQUIRE(H5Pset_userblock(creation, format.user_block) >= 0);
-  if (format.latest) H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  H5Pset_libver_bounds(access, format.latest ? H5F_LIBVER_LATEST : H5F_LIBVER_EARLIEST,
+                       H5F_LIBVER_LATEST);
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
   REQUIRE(file >= 0);
   fill(file);

@@ -11,6 +11,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/masked_name.hpp"
+#include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
@@ -69,13 +70,7 @@ bool add_named_parts(StoredSet& set, StoredSet& copied) {
   }
   if (!is_used) return false;
   set.has_copied_parts = true;
-  Account& account = set.account;
-  account.passed.insert(account.passed.end(), copied.account.passed.begin(),
-                        copied.account.passed.end());
-  account.failed.insert(account.failed.end(), copied.account.failed.begin(),
-                        copied.account.failed.end());
-  account.drifted |= copied.account.drifted;
-  restart::add_attempts(account.failed_attempts, copied.account.failed_attempts);
+  restart::add_statements(set.account, copied.account);
   set.amendments.add(copied.amendments);
   set.containers.insert(set.containers.end(), copied.containers.begin(), copied.containers.end());
   set.read.merge(copied.read);

@@ -85,8 +85,8 @@ bool Decisions::is_calm(const Set& set, const std::vector<Part*>& parts) {
   return false;
 }
 
-/// Notes it if all of the set is published in this node's stage. Such a writing may take the place of an earlier one of the same names
-/// (flush=). Another node's stage cannot be seen, so the job must have all its ranks here.
+/// Notes when the set became whole in this node's stage: all its parts are published. Such a set may take the place of an earlier one
+/// of the same names (flush=). The leader cannot see another node's stage, so the job must have all its ranks here.
 void Decisions::note_whole(Set& set, const std::vector<Part*>& published) const {
   if (set.whole_ms || !set.is_closed || set.drifted || set.is_amended || set.is_by_untrusted_links)
     return;
@@ -133,8 +133,8 @@ bool Decisions::may_be_superseded(const SetName& name, const Set& set,
   });
 }
 
-/// True if the set stays in the stage for now (flush=): a newer writing of the same files will probably take its place. The end of the
-/// program or of one writer, a full stage and the job's end all bring it to storage.
+/// True if the leader holds the set back (flush=), because a newer writing of the same files will probably take its place. The leader
+/// brings the set to storage when the program or one writer ends, when the stage is full, and before the job ends.
 bool Decisions::is_to_hold_back(const SetName& name, const Set& set,
                                 const std::vector<Part*>& parts) {
   if (!may_be_superseded(name, set, parts)) return false;

@@ -343,13 +343,8 @@ void use_copy(Generation& generation, const Stub& stub) {
   if (!copied || generation.parts.contains(stub.part) || copied.mapped().rank != stub.rank) return;
   Member& member = copied.mapped();
   generation.parts.insert(stub.part);
-  Account& account = generation.account;
-  const Account& of_copied = generation.account_of_copied;
-  account.wrote.insert(stub.rank);
-  account.passed.insert(account.passed.end(), of_copied.passed.begin(), of_copied.passed.end());
-  account.failed.insert(account.failed.end(), of_copied.failed.begin(), of_copied.failed.end());
-  account.drifted |= of_copied.drifted;
-  add_attempts(account.failed_attempts, of_copied.failed_attempts);
+  generation.account.wrote.insert(stub.rank);
+  add_statements(generation.account, generation.account_of_copied);
   generation.account_of_copied = {};
   Member& known = generation.members[member.path];
   if (member.written_ns >= known.written_ns) known = std::move(member);

@@ -297,6 +297,13 @@ void account_for(Account& account, const SetShare& share) {
   for (const NativeMember& native : set.natives) account.wrote.insert(native.rank);
 }
 
+void add_statements(Account& account, const Account& more) {
+  account.passed.insert(account.passed.end(), more.passed.begin(), more.passed.end());
+  account.failed.insert(account.failed.end(), more.failed.begin(), more.failed.end());
+  account.drifted |= more.drifted;
+  add_attempts(account.failed_attempts, more.failed_attempts);
+}
+
 Maker maker_of(const Beside& beside, const struct stat& container) {
   return {beside.author(container), beside.others_may_add()
                                         ? changed_ns(container)

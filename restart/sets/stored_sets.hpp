@@ -33,6 +33,9 @@ Result<std::vector<SetShare>> shares_of(ContainerReader& reader);
 /// is gone: the set is then damaged, not incomplete.
 void account_for(Account& account, const SetShare& share);
 
+/// Adds what `more`, another account of the set, says of ranks without a part and against the set. Its parts are not added.
+void add_statements(Account& account, const Account& more);
+
 /// Who made a container, and the latest time that it can tell.
 struct Maker {
   uid_t author = unknown_user;

@@ -36,7 +36,9 @@ FileOrigin origin(const std::string& path) {
 
 bool has_birth_times(const std::string& directory) {
   const auto file = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-  return file && birth_time_of(*file) != 0;
+  if (file && birth_time_of(*file) != 0) return true;
+  WARN("the file system records no birth times, so nothing is tested here");
+  return false;
 }
 
 }  // namespace

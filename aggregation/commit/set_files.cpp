@@ -184,7 +184,9 @@ class FoundSets {
       copies_.push_back(path);
       return {};
     }
-    container.is_late_copy = late.is_late((*reader)->origin());
+    const std::uint64_t copied_ns = late.copied_ns((*reader)->origin());
+    container.is_late_copy = copied_ns != 0;
+    container.maker = container.maker.of_copy(copied_ns);
     const auto size = static_cast<std::uint64_t>(container.status.st_size);
     for (const SetShare& share : *shares) {
       const SetName name{share.set.launch, share.set.masked_name, share.set.sequence};

@@ -17,6 +17,7 @@
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
+#include "restart/container/own_file.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/sets/look.hpp"
 #include "restart/sets/stored_sets.hpp"
@@ -37,15 +38,18 @@ constexpr std::size_t looked_at_of_each_launch = 8;
 /// Containers of this many launches of this user are read, and of as many launches of other users,
 /// newest first: a directory may hold thousands of launches.
 constexpr std::size_t launches_looked_at = 64;
+/// How many containers are read if none of them was written where it lies.
+constexpr std::size_t copies_looked_at = 16'384;
 
 /// What the sets in a directory of containers tell about the clock.
 struct SetsThere {
   std::uint64_t newest_before = 0;  ///< order of the newest set of another launch
   std::uint64_t own_behind = 0;     ///< what was added to the times of this launch's own sets
+  bool has_original = false;        ///< a container of this user was written where it lies
 };
 
-using Modified = std::pair<std::int64_t, std::int64_t>;  // seconds, nanoseconds
-using Dated = std::pair<Modified, std::string>;          // a container's name
+/// When the file system last changed the file, which copies cannot preserve; and a container's name.
+using Dated = std::pair<std::uint64_t, std::string>;
 /// A launch as the names of containers say. Other users' containers are kept apart: they may have any
 /// names and times, and must not displace this user's.
 using NamedLaunch = std::pair<bool, std::string>;  // true: of another user
@@ -53,18 +57,22 @@ using NamedLaunch = std::pair<bool, std::string>;  // true: of another user
 /// True for this user and for root.
 bool is_own(uid_t author) { return restart::is_believed(author, ::geteuid()); }
 
-/// Lists the containers of trusted users, by launch. Leaves supplements out, because a supplement
-/// is newer than its set.
-Result<std::map<NamedLaunch, std::vector<Dated>>> containers_by_launch(
-    const restart::File& home, const restart::Beside& beside) {
-  std::map<NamedLaunch, std::vector<Dated>> containers;
+struct Containers {
+  /// Without supplements: a supplement is newer than its set.
+  std::map<NamedLaunch, std::vector<Dated>> by_launch;
+  std::vector<Dated> all;
+};
+
+/// Lists the containers of trusted users.
+Result<Containers> list_by_launch(const restart::File& home, const restart::Beside& beside) {
+  Containers containers;
   std::set<restart::FileIdentity> seen;  // a file may have many names
   const auto believes = [&](uid_t writer) { return beside.believes(writer, ::geteuid()); };
   for (const std::string& name : MCR_TRY(restart::list_containers(home.descriptor(), believes))) {
     const auto parsed = restart::parse_container_name(name);
     const auto bundle = restart::parse_bundle_name(name);
     struct stat status {};
-    if ((!parsed && !bundle) || (parsed && parsed->supplement) ||
+    if ((!parsed && !bundle) ||
         restart::system_calls().fstatat(home.descriptor(), name.c_str(), &status,
                                         AT_SYMLINK_NOFOLLOW) != 0) {
       continue;
@@ -72,8 +80,10 @@ Result<std::map<NamedLaunch, std::vector<Dated>>> containers_by_launch(
     // Containers of users who are not believed here do not count.
     const uid_t author = beside.author(status);
     if (!believes(author) || !seen.emplace(status).second) continue;
-    containers[{!is_own(author), bundle ? bundle->launch : parsed->launch}].push_back(
-        {{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, name});
+    const Dated& dated = containers.all.emplace_back(restart::changed_ns(status), name);
+    if (parsed && parsed->supplement) continue;
+    containers.by_launch[{!is_own(author), bundle ? bundle->launch : parsed->launch}].push_back(
+        dated);
   }
   return containers;
 }
@@ -88,6 +98,7 @@ Result<std::map<NamedLaunch, std::vector<Dated>>> containers_by_launch(
 void look_into(const restart::ContainerReader& container, const restart::Maker& maker,
                std::uint64_t changed_ns, const std::string& launch, SetsThere& there) {
   const restart::SetIdentity& whole = container.set();
+  there.has_original |= is_own(maker.author) && !container.origin().is_copy;
   const bool is_of_launch = whole.launch == launch;
   if (is_of_launch && !is_own(maker.author))
     return;  // each user's leader corrects that user's sets
@@ -104,7 +115,9 @@ void look_into(const restart::ContainerReader& container, const restart::Maker& 
   }
 }
 
-/// Reads the newest containers of this launch and of the newest other launches.
+/// Reads the newest containers of this launch and of the newest other launches. If the directory has copies only, and this launch is
+/// the first one that writes there, reads all of them: the copies may be another user's, and say anything about their times. Copies that
+/// come later tell no time after that at which they were made (restart::Maker::of_copy()).
 Result<SetsThere> look_into(const std::string& path, const std::string& launch) {
   SetsThere there;
   const auto held = HeldContainers::open(path, LinksToContainers::trusted);
@@ -115,26 +128,31 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
   const auto home = held->open_to_list();
   if (!home) return home.error();
   const restart::Beside& beside = held->beside();
-  auto containers = MCR_TRY(containers_by_launch(*home, beside));
-  std::vector<std::pair<Modified, NamedLaunch>> launches;
-  for (auto& [of, dated] : containers) {
+  Containers containers = MCR_TRY(list_by_launch(*home, beside));
+  const auto look_into_file = [&](const std::string& name) {
+    const auto reader = restart::ContainerReader::open(home->descriptor(), name);
+    const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
+    if (!status) return;
+    const restart::Maker maker = restart::maker_of(beside, *status);
+    if (beside.believes(maker.author, ::geteuid()))
+      look_into(**reader, maker, restart::changed_ns(*status), launch, there);
+  };
+  std::vector<std::pair<std::uint64_t, NamedLaunch>> launches;
+  for (auto& [of, dated] : containers.by_launch) {
     std::sort(dated.rbegin(), dated.rend());
     if (dated.size() > looked_at_of_each_launch) dated.resize(looked_at_of_each_launch);
     launches.emplace_back(dated.front().first, of);
   }
   std::sort(launches.rbegin(), launches.rend());
   std::map<bool, std::size_t> looked_at;  // by: of another user
-  for (const auto& [modified, of] : launches) {
+  for (const auto& [changed, of] : launches) {
     if (of != NamedLaunch{false, launch} && ++looked_at[of.first] > launches_looked_at) continue;
-    for (const auto& [container_modified, name] : containers.at(of)) {
-      const auto reader = restart::ContainerReader::open(home->descriptor(), name);
-      const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-      if (!status) continue;
-      const restart::Maker maker = restart::maker_of(beside, *status);
-      if (beside.believes(maker.author, ::geteuid()))
-        look_into(**reader, maker, restart::changed_ns(*status), launch, there);
-    }
+    for (const auto& [container_changed, name] : containers.by_launch.at(of)) look_into_file(name);
   }
+  if (there.has_original || restart::written_since(*home) != 0) return there;
+  std::sort(containers.all.rbegin(), containers.all.rend());
+  if (containers.all.size() > copies_looked_at) containers.all.resize(copies_looked_at);
+  for (const auto& [changed, name] : containers.all) look_into_file(name);
   return there;
 }
 

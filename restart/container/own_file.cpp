@@ -15,7 +15,8 @@
 namespace mcr::restart {
 namespace {
 
-constexpr std::size_t most_looks = 256;
+/// The first original ends the look, so only directories full of copies cost many.
+constexpr std::size_t most_looks = 16'384;
 
 }  // namespace
 

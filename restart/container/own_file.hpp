@@ -37,17 +37,19 @@ class LateCopies {
     if (origin.is_copy || origin.since_ns == 0) return;
     if (since_ns_ == 0 || origin.since_ns < since_ns_) since_ns_ = origin.since_ns;
   }
-  /// Files that were made in one tick of the file system's clock have the same birth time.
-  [[nodiscard]] bool is_late(const FileOrigin& origin) const {
-    return origin.is_copy && since_ns_ != 0 && origin.born_ns > since_ns_;
+  /// Returns when the late copy was made; 0: it is none. Files that were made in one tick of the file system's clock have the same
+  /// birth time.
+  [[nodiscard]] std::uint64_t copied_ns(const FileOrigin& origin) const {
+    return origin.is_copy && since_ns_ != 0 && origin.born_ns > since_ns_ ? origin.born_ns : 0;
   }
+  [[nodiscard]] bool is_late(const FileOrigin& origin) const { return copied_ns(origin) != 0; }
 
  private:
   std::uint64_t since_ns_ = 0;
 };
 
 /// Returns since when mcr has written containers into the directory, as one of this user's or root's tells it; 0: not known. Reads the
-/// beginning of at most 256 containers.
+/// beginning of at most 16,384 containers, until the first that is an original.
 std::uint64_t written_since(const File& directory);
 
 }  // namespace mcr::restart

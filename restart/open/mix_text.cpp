@@ -126,6 +126,16 @@ std::string MixText::of_unequal_places(const Choice& choice, const UnequalPlaces
          "permissions; `mcr unpack` writes the earlier set as plain files";
 }
 
+std::string MixText::of_passed_over(const Choice& choice, const std::string& directory) const {
+  return of_newest(choice) + " " + what_is_wrong(choice) + ". The last whole set before it (" +
+         of_name(*choice.passed_over) + ") is not at its names any more: a file there belongs to " +
+         "an older set, so that all ranks would open " + of_name(choice.given) +
+         ". But other users may add files to " + printable(directory) +
+         ", and one of them may have moved that older file there. The open was refused; nothing is "
+         "lost. If you have put the older set there yourself, set mix=previous. If not, `mcr "
+         "unpack` writes the last whole set as plain files";
+}
+
 bool MixText::is_nothing_found(const Choice& choice) const {
   if (!by_part_) return choice.missing == stub_.rank_count;
   return std::none_of(present_.at.begin(), present_.at.end(), [&](const auto& entry) {

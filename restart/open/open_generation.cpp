@@ -437,7 +437,7 @@ class View {
     }
     if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown)
       return Error{Cause::usage, text().of_refusal(choice), refused};
-    MCR_TRY(refuse_unequal_places(choice));
+    MCR_TRY(refuse_others_choice(choice));
     Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
     bool is_first = true;
     if (is_launch()) {
@@ -456,13 +456,22 @@ class View {
     return obey(decision);
   }
 
-  /// Fails if an earlier set would be opened, and some user may replace one rank's file but not
-  /// another's. Else this user could choose, by that one file, the set that all ranks open. If mix= is
+  /// Fails if an earlier set would be opened, and another user could choose, by one rank's file, the set that all ranks
+  /// open: he may replace that file but not another rank's; or he may put an older file of the user's at a free name. If mix= is
   /// set, the user of the job has decided, and the open goes on.
-  [[nodiscard]] Result<void> refuse_unequal_places(const Choice& choice) const {
+  [[nodiscard]] Result<void> refuse_others_choice(const Choice& choice) const {
     if (opener_.is_mix_set || choice.kind != Choice::Kind::previous) return {};
     const std::vector<std::string> paths = paths_of_sets(
         {choice.newest, choice.given}, {path_, number_, stub_.rank}, here_, present_, generations_);
+    if (choice.passed_over) {
+      const auto open = std::find_if(paths.begin(), paths.end(), [](const std::string& path) {
+        struct stat directory {};
+        return system_calls().fstatat(AT_FDCWD, parent_of(path).c_str(), &directory, 0) == 0 &&
+               others_may_only_add(directory);
+      });
+      if (open != paths.end())
+        return Error{Cause::usage, text().of_passed_over(choice, parent_of(*open)), refused};
+    }
     const std::string shared = shared_directory(here_.masked_name);
     const bool is_above = paths.front().starts_with(shared + "/");
     const auto unequal =

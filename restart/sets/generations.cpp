@@ -275,6 +275,24 @@ bool is_own_or_shown(const Question& question, const Generation& newest, const G
   });
 }
 
+/// True if the generation is older than `newest`, whole, and covers() its names.
+bool is_whole_before(const Question& question, const Generation& newest, const Generation& it) {
+  return is_older(it, newest) && !it.damaged && wholeness(it.account) == Wholeness::whole &&
+         covers(question, it, newest);
+}
+
+/// Returns the newest generation that could have been given instead of `newest`, is younger than `given`, and was taken back.
+std::optional<GenerationName> passed_over(const Question& question, const Generation& newest,
+                                          const Generation& given) {
+  const Generation* found = nullptr;
+  for (const Generation& it : question.generations) {
+    const bool is_between = is_older(given, it) && is_whole_before(question, newest, it);
+    if (!is_between || it.is_copied || !was_taken_back(question, it)) continue;
+    if (found == nullptr || is_older(*found, it)) found = &it;
+  }
+  return found == nullptr ? std::nullopt : std::optional(found->name);
+}
+
 /// Returns the generation that is given instead of `newest`: the newest one that is older than it, whole, covers()
 /// its names and was not taken back. A copied one is given only if there is no other: the user may have copied it from another
 /// user. Null if there is none.
@@ -283,9 +301,7 @@ const Generation* whole_before(const Question& question, const Generation& newes
   bool is_own = false;
   if (has_bare_native_file(question, newest)) return before;
   for (const Generation& earlier : question.generations) {
-    if (!is_older(earlier, newest) || earlier.damaged) continue;
-    if (wholeness(earlier.account) != Wholeness::whole) continue;
-    if (!covers(question, earlier, newest) || was_taken_back(question, earlier)) continue;
+    if (!is_whole_before(question, newest, earlier) || was_taken_back(question, earlier)) continue;
     const bool is_here_own = is_own_or_shown(question, newest, earlier);
     const bool is_better =
         before == nullptr || (is_here_own == is_own ? is_older(*before, earlier) : is_here_own);
@@ -362,7 +378,10 @@ Choice choose_now(const Question& question, Evidence& evidence) {
   }
   if (!question.by_part) before = whole_before(question, *newest);
   choice.kind = before == nullptr ? Choice::Kind::no_whole : Choice::Kind::previous;
-  if (before != nullptr) choice.given = before->name;
+  if (before != nullptr) {
+    choice.given = before->name;
+    choice.passed_over = passed_over(question, *newest, *before);
+  }
   return choice;
 }
 

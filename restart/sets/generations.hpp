@@ -196,6 +196,9 @@ struct Choice {
   Kind kind = Kind::as_it_is;
   GenerationName newest;
   GenerationName given;
+  /// With `previous`: the whole set between both that is passed over, because an older file lies at one of its paths. A user has put
+  /// an older checkpoint in its place, or a neighbour that one file.
+  std::optional<GenerationName> passed_over;
   /// Ranks without a part of `newest` at its name; with Question::by_part, files that are not of `newest`.
   std::uint32_t missing = 0;
   bool may_change = false;  ///< a later commit may lead to another choice

@@ -174,9 +174,9 @@ class FoundGenerations {
           container_suffix(0, 0, {});
       const auto parsed = share.is_bundled ? parse_container_name(own) : std::nullopt;
       if (!parsed || wanted_ != parsed->masked_name || left_out(own)) continue;
-      add_share(one_container_more({set.launch, set.sequence, set.masked_name},
-                                   late_copies_.is_late((*reader)->origin())),
-                share, maker_of(beside_, *status), components_);
+      const std::uint64_t copied_ns = late_copies_.copied_ns((*reader)->origin());
+      add_share(one_container_more({set.launch, set.sequence, set.masked_name}, copied_ns != 0),
+                share, maker_of(beside_, *status).of_copy(copied_ns), components_);
     }
   }
 
@@ -220,11 +220,11 @@ class FoundGenerations {
     Read& read = read_[identity];
     read.names = names;
     read.is_added = read.names == name;
-    Generation& generation =
-        one_container_more(name, read.is_added && late_copies_.is_late((*reader)->origin()));
+    const std::uint64_t copied_ns = read.is_added ? late_copies_.copied_ns((*reader)->origin()) : 0;
+    Generation& generation = one_container_more(name, copied_ns != 0);
     if (!read.is_added) return add_damage(generation, file);
     for (const SetShare& share : *shares)
-      add_share(generation, share, maker_of(beside_, *status), components_);
+      add_share(generation, share, maker_of(beside_, *status).of_copy(copied_ns), components_);
   }
 
   void add_damage(Generation& generation, const std::string& file) const {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,6 +43,12 @@ struct Maker {
   /// Where other users may add files, a file of this user's may have any content. Then this is the time at
   /// which the file system last changed the file, which nobody can set into the future.
   std::uint64_t latest_ns = 0;
+
+  /// The same for a late copy, which was made at `copied_ns` (LateCopies; 0: it is none). It tells no later time: what is written in
+  /// the directory after that is newer.
+  [[nodiscard]] Maker of_copy(std::uint64_t copied_ns) const {
+    return {author, copied_ns == 0 ? latest_ns : std::min(latest_ns, copied_ns)};
+  }
 };
 /// Returns these of a container in `beside`'s inner directory.
 Maker maker_of(const Beside& beside, const struct stat& container);

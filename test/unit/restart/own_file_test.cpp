@@ -86,5 +86,7 @@ TEST_CASE("copies are late ones if they are younger than mcr's first container i
   CHECK_FALSE(copies.is_late(before));
   CHECK_FALSE(copies.is_late(at));
   CHECK(copies.is_late(after));
+  CHECK(copies.copied_ns(after) == after.born_ns);
+  CHECK(copies.copied_ns(at) == 0);
   CHECK_FALSE(copies.is_late({false, 30, 30}));
 }

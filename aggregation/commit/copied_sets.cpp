@@ -81,20 +81,25 @@ bool add_named_parts(StoredSet& set, StoredSet& copied) {
 void mark_unused_copies(std::vector<StoredSet>& sets) {
   using Pattern = std::pair<std::string, std::string>;  // directory, and pattern of the names
   const auto pattern = [](const StoredSet& set) {
-    return Pattern(parent_of(set.prefix), restart::pattern_of(set.name.masked_name));
+    return Pattern(parent_of(set.prefix), restart::pattern_of(set.name_below()));
+  };
+  // The name at writing may be that in another user's directory.
+  const auto here = [](const StoredSet& set) {
+    return std::pair(parent_of(set.prefix),
+                     SetName{set.name.launch, set.name_below(), set.name.sequence});
   };
   std::set<Pattern> of_originals;
   std::set<std::pair<std::string, SetName>> originals;
   for (const StoredSet& set : sets) {
     if (set.is_copied) continue;
-    originals.emplace(parent_of(set.prefix), set.name);
+    originals.insert(here(set));
     if (wholeness(set.account) == Wholeness::whole && set.damaged.empty())
       of_originals.insert(pattern(set));
   }
   for (StoredSet& set : sets) {
     if (!set.is_copied) continue;
-    set.is_unused_copy = originals.contains({parent_of(set.prefix), set.name}) ||
-                         (of_originals.contains(pattern(set)) && !has_stubs(set));
+    set.is_unused_copy =
+        originals.contains(here(set)) || (of_originals.contains(pattern(set)) && !has_stubs(set));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets with containers that are late copies (restart/container/own_file, LateCopies). The user may have copied them from another user.
+// Sets with containers that are late copies (restart/container/late_copies). The user may have copied them from another user.
 #pragma once
 
 #include <vector>

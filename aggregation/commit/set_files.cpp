@@ -19,6 +19,7 @@
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
+#include "restart/container/late_copies.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/stored_sets.hpp"
@@ -177,16 +178,16 @@ class FoundSets {
     }
     container.access = MCR_TRY((*reader)->access());
     restart::LateCopies& late = late_copies_[parent_of(path)];
-    if (restart::is_believed(container.maker.author, ::geteuid())) late.add((*reader)->origin());
+    if (restart::is_believed(container.maker.author, ::geteuid()))
+      late.add((*reader)->origin(), restart::newest_order((*reader)->set()));
     if ((*reader)->origin().is_copy && !are_originals_read_) {
       seen.is_read = false;
       seen.is_copy = true;
       copies_.push_back(path);
       return {};
     }
-    const std::uint64_t copied_ns = late.copied_ns((*reader)->origin());
-    container.is_late_copy = copied_ns != 0;
-    container.maker = container.maker.of_copy(copied_ns);
+    container.is_late_copy = late.is_late((*reader)->origin());
+    container.maker = container.maker.of_copy(late.latest_ns((*reader)->origin()));
     const auto size = static_cast<std::uint64_t>(container.status.st_size);
     for (const SetShare& share : *shares) {
       const SetName name{share.set.launch, share.set.masked_name, share.set.sequence};
@@ -286,6 +287,16 @@ Result<File> StoredPart::open() const {
   }
   const File base = MCR_TRY(home->open_base(O_PATH | O_DIRECTORY));
   return restart::open_beneath(base.descriptor(), below, O_RDONLY);
+}
+
+std::string StoredSet::name_below() const {
+  const auto part = std::find_if(parts.begin(), parts.end(),
+                                 [](const StoredPart& it) { return !it.below.empty(); });
+  if (part == parts.end()) return name.masked_name;
+  const auto levels = std::count(part->below.begin(), part->below.end(), '/');
+  const std::string tail =
+      restart::path_tail(name.masked_name, static_cast<std::size_t>(levels) + 1);
+  return tail.starts_with('/') ? tail.substr(1) : tail;
 }
 
 Result<File> StoredSet::open_container(const std::string& path) const {

@@ -96,6 +96,9 @@ struct StoredSet {
   /// A container is unreadable by its content. Else the system refused, and another user may be able to read it.
   bool is_broken = false;
 
+  /// Returns the masked name relative to `home->base`, so that sets have the same name wherever they lie. The name in the container
+  /// is that at writing, and a copied container may tell any. Without parts below that directory, returns that name.
+  [[nodiscard]] std::string name_below() const;
   /// Opens one of `containers` again. EPERM: the file or its directory is not the one that was read.
   [[nodiscard]] Result<restart::File> open_container(const std::string& path) const;
 };

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/format/journal.hpp"
 #include "restart/stage/stage.hpp"
 
@@ -33,12 +35,17 @@ class LaunchClock {
   /// directory, and soon: if it is called long after the launch ended, sets of later launches may
   /// be in the directory.
   void look();
+  /// Searches a directory of containers again if it is not the one that was searched: the program or its user may have replaced it by
+  /// a copy of another run. Call this before each commit. The cost is one system call.
+  void look_if_replaced(const std::string& directory);
 
  private:
   struct Begun {
     std::string launch;
     std::uint64_t begin_ns = 0;
+    std::optional<restart::FileIdentity> searched;  ///< none: there was no directory
   };
+  void look_at(const std::string& path, const Begun& begun);
 
   const restart::LaunchDirectory& directory_;
   mutable std::mutex mutex_;

@@ -195,6 +195,10 @@ class Leader {
     if (options_.settings.text("replicas") != "1") turn.wait();
     group.turn_to_write = &turn;
     group.fast |= was_terminated_ || deadline_.needs_speed(now_since_1970_ms());
+    clock_.look_if_replaced(restart::container_name(group.set.masked_name,
+                                                    options_.settings.text("container_dir"),
+                                                    group.set.launch, group.set.sequence)
+                                .directory);
     DrainDone done = commit_group(directory_, group, summary_, &stubs_, &places_, &known_,
                                   &container_watch_, &short_storage_);
     // A failure may come at once, and tells nothing about the speed of storage.

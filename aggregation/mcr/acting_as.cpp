@@ -47,7 +47,7 @@ Result<ActingAs> ActingAs::begin(uid_t user) {
   if (user == restart::unknown_user)
     return Error{Cause::system, "it is not known for which user to act", EPERM};
   const restart::UserGroups groups =
-      restart::groups_of(user).value_or(restart::UserGroups{nobodys_group, {}});
+      restart::groups_of(user).value_or(restart::UserGroups{nobodys_group, {}, {}});
   const int count = ::getgroups(0, nullptr);
   if (count < 0) return cannot_act(user);
   acting.groups_.resize(static_cast<std::size_t>(count));

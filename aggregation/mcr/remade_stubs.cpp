@@ -396,11 +396,15 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   // By the stub's place, then by the user to whom the set is attributed. Sets come oldest first, so
   // that the newest claim remains.
   std::map<StubHome, std::map<uid_t, Claim>> newest;
-  std::set<std::string> names_of_others;  // of sets that count
+  // Directory of containers, and name in it, of sets that count.
+  std::set<std::pair<std::string, std::string>> others;
+  const auto name_here = [](const StoredSet& set) {
+    return std::pair(restart::parent_of(set.prefix), set.name_below());
+  };
   for (const StoredSet& set : found.sets)
-    if (!set.is_unused_copy) names_of_others.insert(set.name.masked_name);
+    if (!set.is_unused_copy) others.insert(name_here(set));
   for (const StoredSet& set : found.sets) {
-    if (set.is_unused_copy && names_of_others.contains(set.name.masked_name)) continue;
+    if (set.is_unused_copy && others.contains(name_here(set))) continue;
     for (const StoredPart& part : set.parts)
       newest[home_of(part)][set.beside.voice(set.owner)] = {&set, &part};
   }

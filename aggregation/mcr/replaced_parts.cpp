@@ -9,7 +9,7 @@
 #include "aggregation/commit/index_place.hpp"
 #include "aggregation/commit/set_files.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/container/own_file.hpp"
+#include "restart/container/late_copies.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/stage/file_at.hpp"
 
@@ -30,7 +30,7 @@ class OrderOfParts {
  public:
   explicit OrderOfParts(const Containers& containers) {
     for (const Container& container : containers)
-      late_of(container).add(container.reader->origin());
+      late_of(container).add(container.reader->origin(), 0);
   }
   /// `entry`: null for a native member.
   Order operator()(const Container& container, const restart::PartEntry* entry) {

@@ -130,7 +130,8 @@ std::optional<std::vector<std::string>> restart_words(const RunWords& words) {
   const auto found_file = first_file(*newest);
   if (!found_file) return from_beginning(found_file.error().message);
   const std::string& first = *found_file;
-  const std::string& set = newest->name.masked_name;
+  // Where the set lies, and not where its containers say that it was written: the run may have been moved or copied.
+  const std::string set = newest->home->base + "/" + newest->name_below();
   const std::string directory = restart::parent_of(first);
   const std::vector<Placeholder> placeholders = {
       {"{set}", in_quotes(set), "\"$mcr_set\""},

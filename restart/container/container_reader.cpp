@@ -75,23 +75,19 @@ Result<Bytes> read_table(const File& file, std::uint64_t offset, const TablePlac
   return bytes;
 }
 
-/// How far the clock of a writer's node may be ahead of the file system's.
-constexpr std::uint64_t longest_clock_lead_ns = 86'400 * std::uint64_t{1'000'000'000};
-/// The beginning of 2025, when there were no containers yet. Some file systems give all files a fixed time of change
-/// (FUSE, images), which says nothing about a container.
-constexpr time_t first_container_s = 1'735'689'600;
+/// Clocks of Linux end before this time (the year 2262).
+constexpr std::uint64_t end_of_clocks_ns = std::uint64_t{1} << 63;
 
-/// If a time that orders the container's sets is more than a day ahead of this node's clock, limits it to a day after the file's
-/// last change. A copied container may tell any time, and a later launch must be able to exceed it. Containers that are written
-/// later have later limits, so launches stay in their order even if a node's clock is years ahead, as long as nobody copies their
-/// containers or changes their modes.
-void limit_times(SetIdentity& set, const struct stat& status) {
-  if (status.st_ctim.tv_sec < first_container_s) return;
-  const std::uint64_t latest = changed_ns(status) + longest_clock_lead_ns;
-  const std::uint64_t farthest = clock_ns(CLOCK_REALTIME) + longest_clock_lead_ns;
+/// Lets sets count as the oldest ones if their times are no times of a clock: a copied container may tell any time, and a later launch
+/// must be able to exceed it (LaunchClock). Only a container that lies where it was written may tell such a time, because that launch
+/// had to exceed another one's. The limit does not depend on the present or on the file, so that sets keep their order in all copies
+/// of a run.
+void limit_times(SetIdentity& set, const FileOrigin& origin) {
+  constexpr std::uint64_t oldest = 1;
+  if (!origin.is_copy && origin.born_ns != 0) return;
   for (std::size_t i = 0; i < set.bundled.size(); ++i)
-    if (set_of_part(set, i).order() > farthest) set.bundled[i].order_ns = latest;
-  if (set.order() > farthest) set.order_ns = latest;
+    if (set_of_part(set, i).order() >= end_of_clocks_ns) set.bundled[i].order_ns = oldest;
+  if (set.order() >= end_of_clocks_ns) set.order_ns = oldest;
 }
 
 class OwnerJudge final : public codecs::Judge {
@@ -150,7 +146,7 @@ class FileContainerReader final : public ContainerReader {
     }
     directory_ = MCR_TRY(read_index_directory(directory, user_block_.index_bytes));
     origin_ = origin_of(ByteSpan(head).first(there), file_, status);
-    limit_times(directory_.set, status);
+    limit_times(directory_.set, origin_);
     return {};
   }
 

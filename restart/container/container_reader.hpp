@@ -39,8 +39,8 @@ class ContainerReader {
   /// Returns who may read the open file.
   [[nodiscard]] virtual Result<Access> access() const = 0;
   [[nodiscard]] virtual const UserBlock& user_block() const = 0;
-  /// A time that orders a set (SetIdentity::order()), and is more than a day ahead of this node's clock, is limited to a day after
-  /// the file's last change.
+  /// A time that orders a set (SetIdentity::order()), and is no time of a clock, counts as the oldest one, unless the container
+  /// certainly lies where it was written.
   [[nodiscard]] virtual const SetIdentity& set() const = 0;
   [[nodiscard]] virtual const IndexDirectory& directory() const = 0;
   [[nodiscard]] virtual const FileOrigin& origin() const = 0;

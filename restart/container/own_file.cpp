@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "codecs/base/checksum.hpp"
 #include "restart/base/birth_time.hpp"
@@ -16,7 +19,7 @@ namespace mcr::restart {
 namespace {
 
 /// The first original ends the look, so only directories full of copies cost many.
-constexpr std::size_t most_looks = 16'384;
+constexpr std::size_t most_looks = 1024;
 
 }  // namespace
 
@@ -41,10 +44,19 @@ std::uint64_t written_since(const File& directory) {
   if (birth_time_of(directory) == 0) return 0;
   const auto names = list_directory(directory.descriptor(), ".");
   if (!names) return 0;
-  std::size_t looks = 0;
+  std::vector<std::pair<std::uint64_t, std::string>> containers;  // by last change
   for (const std::string& name : *names) {
-    if (!is_container_name(name)) continue;
-    if (++looks > most_looks) break;
+    struct stat status {};
+    if (is_container_name(name) &&
+        system_calls().fstatat(directory.descriptor(), name.c_str(), &status,
+                               AT_SYMLINK_NOFOLLOW) == 0 &&
+        is_believed(status.st_uid, ::geteuid()))
+      containers.emplace_back(changed_ns(status), name);
+  }
+  // Copies come later than the originals that are there.
+  std::sort(containers.begin(), containers.end());
+  if (containers.size() > most_looks) containers.resize(most_looks);
+  for (const auto& [changed, name] : containers) {
     const auto file = File::open(directory.descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const auto status = file ? file->status() : Result<struct stat>(file.error());
     Bytes head(UserBlock::bytes);

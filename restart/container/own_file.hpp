@@ -29,27 +29,8 @@ Result<std::uint64_t> mark_own_file(const File& container, std::uint64_t since_n
 /// `status` is that of the file, and `head` its first bytes.
 FileOrigin origin_of(ByteSpan head, const File& container, const struct stat& status);
 
-/// Tells copies that were in the directory before mcr first wrote there from later ones. The earlier ones came with the directory:
-/// somebody has moved or copied a whole run. Add all containers of this user and of root first.
-class LateCopies {
- public:
-  void add(const FileOrigin& origin) {
-    if (origin.is_copy || origin.since_ns == 0) return;
-    if (since_ns_ == 0 || origin.since_ns < since_ns_) since_ns_ = origin.since_ns;
-  }
-  /// Returns when the late copy was made; 0: it is none. Files that were made in one tick of the file system's clock have the same
-  /// birth time.
-  [[nodiscard]] std::uint64_t copied_ns(const FileOrigin& origin) const {
-    return origin.is_copy && since_ns_ != 0 && origin.born_ns > since_ns_ ? origin.born_ns : 0;
-  }
-  [[nodiscard]] bool is_late(const FileOrigin& origin) const { return copied_ns(origin) != 0; }
-
- private:
-  std::uint64_t since_ns_ = 0;
-};
-
 /// Returns since when mcr has written containers into the directory, as one of this user's or root's tells it; 0: not known. Reads the
-/// beginning of at most 16,384 containers, until the first that is an original.
+/// beginning of at most 1,024 of these users' containers, those first that were changed first, until one is an original.
 std::uint64_t written_since(const File& directory);
 
 }  // namespace mcr::restart

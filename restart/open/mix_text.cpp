@@ -126,14 +126,17 @@ std::string MixText::of_unequal_places(const Choice& choice, const UnequalPlaces
          "permissions; `mcr unpack` writes the earlier set as plain files";
 }
 
-std::string MixText::of_passed_over(const Choice& choice, const std::string& directory) const {
+std::string MixText::of_passed_over(const Choice& choice, const std::string& older_file) const {
   return of_newest(choice) + " " + what_is_wrong(choice) + ". The last whole set before it (" +
-         of_name(*choice.passed_over) + ") is not at its names any more: a file there belongs to " +
-         "an older set, so that all ranks would open " + of_name(choice.given) +
-         ". But other users may add files to " + printable(directory) +
-         ", and one of them may have moved that older file there. The open was refused; nothing is "
-         "lost. If you have put the older set there yourself, set mix=previous. If not, `mcr "
-         "unpack` writes the last whole set as plain files";
+         of_name(choice.passed_over->name) + ") is not opened, because " + printable(older_file) +
+         " belongs to an older set. " +
+         (choice.kind == Choice::Kind::previous
+              ? "All ranks would open " + of_name(choice.given)
+              : std::string("Each rank would open its own file")) +
+         ". But other users may add files to that directory, so one of them may have moved that "
+         "file there. The open was refused; nothing is lost. If you have put it there yourself, "
+         "set "
+         "mix=previous. If not, `mcr unpack` writes the last whole set as plain files";
 }
 
 bool MixText::is_nothing_found(const Choice& choice) const {

@@ -29,9 +29,9 @@ class MixText {
   /// Why no earlier set is opened, although there is one.
   [[nodiscard]] std::string of_unequal_places(const Choice& choice,
                                               const UnequalPlaces& places) const;
-  /// The same, if the earlier set is not the last whole one (Choice::passed_over), and other users may add files to `directory`.
+  /// The same for Choice::passed_over, if other users may add files to the directory of `older_file`.
   [[nodiscard]] std::string of_passed_over(const Choice& choice,
-                                           const std::string& directory) const;
+                                           const std::string& older_file) const;
   /// Empty if no part of the set can be found, for example because stubs were copied without their
   /// mcr/. The open then fails, and its message lists the places that were searched.
   [[nodiscard]] std::string of_warning(const Choice& choice) const;

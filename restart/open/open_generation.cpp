@@ -460,18 +460,15 @@ class View {
   /// open: he may replace that file but not another rank's; or he may put an older file of the user's at a free name. If mix= is
   /// set, the user of the job has decided, and the open goes on.
   [[nodiscard]] Result<void> refuse_others_choice(const Choice& choice) const {
-    if (opener_.is_mix_set || choice.kind != Choice::Kind::previous) return {};
+    if (opener_.is_mix_set) return {};
+    if (choice.passed_over) {
+      const std::string& path = present_.paths.at(choice.passed_over->older_file);
+      if (strangers_may_add(path, here_.place.owner))
+        return Error{Cause::usage, text().of_passed_over(choice, path), refused};
+    }
+    if (choice.kind != Choice::Kind::previous) return {};
     const std::vector<std::string> paths = paths_of_sets(
         {choice.newest, choice.given}, {path_, number_, stub_.rank}, here_, present_, generations_);
-    if (choice.passed_over) {
-      const auto open = std::find_if(paths.begin(), paths.end(), [](const std::string& path) {
-        struct stat directory {};
-        return system_calls().fstatat(AT_FDCWD, parent_of(path).c_str(), &directory, 0) == 0 &&
-               others_may_only_add(directory);
-      });
-      if (open != paths.end())
-        return Error{Cause::usage, text().of_passed_over(choice, parent_of(*open)), refused};
-    }
     const std::string shared = shared_directory(here_.masked_name);
     const bool is_above = paths.front().starts_with(shared + "/");
     const auto unequal =

@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 
+#include "restart/base/membership.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -48,6 +49,15 @@ class Places {
     }
   }
 
+  /// True if other users may put a file into the directory base, but not replace what is there, or if that is not known.
+  [[nodiscard]] bool strangers_may_add_to_base() const {
+    const auto status = look_at(base_, 0);
+    if (!status) return true;
+    const bool is_for_others = (status->st_mode & S_IWOTH) != 0 ||
+                               !is_private_group(status->st_gid, owner_) || !list_of(base_).empty();
+    return lets_in_.at(base_) && is_for_others && others_may_only_add(*status);
+  }
+
   /// Returns the users who may replace the file at `path`, write to it, or put a file there.
   Users replacers_of(const std::string& path) {
     if (!path.starts_with('/') || !lies_in(path, base_)) return {"? " + path};
@@ -67,12 +77,17 @@ class Places {
     // Of these users, only those who may enter the directories reach the file.
     if (const std::string& enters = who_enters(directory); !users.empty() && !enters.empty())
       users.insert("entered by " + enters);
+    // A file's other names may lie in other directories.
+    if (Users writers; file && file->st_nlink > 1) {
+      add_writers(path, *file, writers);
+      for (const std::string& user : writers) users.insert("by another name " + user);
+    }
     return users;
   }
 
  private:
   [[nodiscard]] bool lets_nobody_in(const std::string& path, const struct stat& status) const {
-    const mode_t group = status.st_gid == owner_ ? 0 : S_IXGRP;  // the owner's private group
+    const mode_t group = is_private_group(status.st_gid, owner_) ? 0 : S_IXGRP;
     return (status.st_mode & (group | S_IXOTH)) == 0 && list_of(path).empty();
   }
 
@@ -111,9 +126,10 @@ class Places {
                      ':' + list);
       return;
     }
-    if ((status.st_mode & S_IWGRP) != 0 && status.st_gid != owner_)
+    const bool is_private = is_private_group(status.st_gid, owner_);
+    if ((status.st_mode & S_IWGRP) != 0 && !is_private)
       users.insert("g:" + std::to_string(status.st_gid));
-    const bool is_group_left_out = (status.st_mode & S_IWGRP) == 0 && status.st_gid != owner_;
+    const bool is_group_left_out = (status.st_mode & S_IWGRP) == 0 && !is_private;
     if ((status.st_mode & S_IWOTH) != 0)
       users.insert(is_group_left_out ? "all but g:" + std::to_string(status.st_gid) : "all");
   }
@@ -179,6 +195,10 @@ class Places {
 };
 
 }  // namespace
+
+bool strangers_may_add(const std::string& path, uid_t owner) {
+  return !path.starts_with('/') || Places(parent_of(path), owner).strangers_may_add_to_base();
+}
 
 std::optional<UnequalPlaces> unequal_places(const std::vector<std::string>& paths,
                                             const std::string& base, uid_t owner) {

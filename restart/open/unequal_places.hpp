@@ -25,4 +25,8 @@ struct UnequalPlaces {
 std::optional<UnequalPlaces> unequal_places(const std::vector<std::string>& paths,
                                             const std::string& base, uid_t owner);
 
+/// True if other users than `owner`, root and his private group may put a file at the path, if it is free, but not replace the file that
+/// is there (a sticky directory), or if that is not known.
+bool strangers_may_add(const std::string& path, uid_t owner);
+
 }  // namespace mcr::restart

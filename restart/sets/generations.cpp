@@ -245,21 +245,19 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
                      [&](const auto& member) { return earlier.members.contains(member.first); });
 }
 
-/// True if a path of the generation shows a stub of an older one: a user has put an older checkpoint in its place.
-/// Ranks that have not written since then open the older one.
-bool was_taken_back(const Question& question, const Generation& generation) {
-  if (question.renamed) return false;  // a stub of an older generation may only lack its rename
-  const auto is_older_stub = [&](const AtName& there) {
-    if (there.kind != AtName::Kind::stub || there.may_be_planted) return false;
-    const Generation* const shown = find(question.generations, there.generation);
-    return shown != nullptr && is_older(*shown, generation);
-  };
+/// Returns the number of a file at one of the generation's paths that is a stub of an older one: a user has put an older checkpoint in
+/// its place. Ranks that have not written since then open the older one.
+std::optional<FileNumber> taken_back_at(const Question& question, const Generation& generation) {
+  if (question.renamed) return {};  // a stub of an older generation may only lack its rename
   std::optional<std::set<FileNumber>> written;  // few questions need them
-  return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
-    if (!is_older_stub(entry.second)) return false;
+  for (const auto& [number, there] : question.present) {
+    if (there.kind != AtName::Kind::stub || there.may_be_planted) continue;
+    const Generation* const shown = find(question.generations, there.generation);
+    if (shown == nullptr || !is_older(*shown, generation)) continue;
     if (!written) written = numbers_of(generation);
-    return written->contains(entry.first);
-  });
+    if (written->contains(number)) return number;
+  }
+  return {};
 }
 
 /// True if the generation is no copy, or if a file at one of the names of `newest` belongs to it.
@@ -276,21 +274,27 @@ bool is_own_or_shown(const Question& question, const Generation& newest, const G
 }
 
 /// True if the generation is older than `newest`, whole, and covers() its names.
-bool is_whole_before(const Question& question, const Generation& newest, const Generation& it) {
+bool could_replace(const Question& question, const Generation& newest, const Generation& it) {
   return is_older(it, newest) && !it.damaged && wholeness(it.account) == Wholeness::whole &&
          covers(question, it, newest);
 }
 
-/// Returns the newest generation that could have been given instead of `newest`, is younger than `given`, and was taken back.
-std::optional<GenerationName> passed_over(const Question& question, const Generation& newest,
-                                          const Generation& given) {
-  const Generation* found = nullptr;
+/// Returns Choice::passed_over. `given`: the earlier generation that is given; null if there is none.
+std::optional<Choice::PassedOver> passed_over(const Question& question, const Generation& newest,
+                                              const Generation* given) {
+  if (has_bare_native_file(question, newest)) return {};
+  const Generation* last = nullptr;
+  std::optional<Choice::PassedOver> found;
   for (const Generation& it : question.generations) {
-    const bool is_between = is_older(given, it) && is_whole_before(question, newest, it);
-    if (!is_between || it.is_copied || !was_taken_back(question, it)) continue;
-    if (found == nullptr || is_older(*found, it)) found = &it;
+    if (it.is_copied || !could_replace(question, newest, it)) continue;
+    if ((given != nullptr && !is_older(*given, it)) || (last != nullptr && is_older(it, *last)))
+      continue;
+    const auto number = taken_back_at(question, it);
+    if (!number) continue;
+    last = &it;
+    found = {it.name, *number};
   }
-  return found == nullptr ? std::nullopt : std::optional(found->name);
+  return found;
 }
 
 /// Returns the generation that is given instead of `newest`: the newest one that is older than it, whole, covers()
@@ -301,7 +305,7 @@ const Generation* whole_before(const Question& question, const Generation& newes
   bool is_own = false;
   if (has_bare_native_file(question, newest)) return before;
   for (const Generation& earlier : question.generations) {
-    if (!is_whole_before(question, newest, earlier) || was_taken_back(question, earlier)) continue;
+    if (!could_replace(question, newest, earlier) || taken_back_at(question, earlier)) continue;
     const bool is_here_own = is_own_or_shown(question, newest, earlier);
     const bool is_better =
         before == nullptr || (is_here_own == is_own ? is_older(*before, earlier) : is_here_own);
@@ -378,10 +382,8 @@ Choice choose_now(const Question& question, Evidence& evidence) {
   }
   if (!question.by_part) before = whole_before(question, *newest);
   choice.kind = before == nullptr ? Choice::Kind::no_whole : Choice::Kind::previous;
-  if (before != nullptr) {
-    choice.given = before->name;
-    choice.passed_over = passed_over(question, *newest, *before);
-  }
+  if (before != nullptr) choice.given = before->name;
+  choice.passed_over = passed_over(question, *newest, before);
   return choice;
 }
 

@@ -196,9 +196,13 @@ struct Choice {
   Kind kind = Kind::as_it_is;
   GenerationName newest;
   GenerationName given;
-  /// With `previous`: the whole set between both that is passed over, because an older file lies at one of its paths. A user has put
-  /// an older checkpoint in its place, or a neighbour that one file.
-  std::optional<GenerationName> passed_over;
+  /// The last whole set before `newest`, if it is not given, because an older file lies at one of its paths. The user has put an
+  /// older checkpoint there, or a neighbour has put that one file there.
+  struct PassedOver {
+    GenerationName name;
+    FileNumber older_file = 0;
+  };
+  std::optional<PassedOver> passed_over;
   /// Ranks without a part of `newest` at its name; with Question::by_part, files that are not of `newest`.
   std::uint32_t missing = 0;
   bool may_change = false;  ///< a later commit may lead to another choice

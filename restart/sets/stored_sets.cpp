@@ -16,6 +16,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/container/late_copies.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 
@@ -139,7 +140,7 @@ class FoundGenerations {
 
   /// True if the container is a copy, and originals are still to be read.
   bool is_for_later(const ContainerReader& container, const Copy& copy) {
-    if (is_own(copy.file)) late_copies_.add(container.origin());
+    if (is_own(copy.file)) late_copies_.add(container.origin(), newest_order(container.set()));
     if (are_originals_read_ || !container.origin().is_copy) return false;
     known_copies_.insert(copy.identity);
     copies_.push_back(copy);
@@ -174,9 +175,9 @@ class FoundGenerations {
           container_suffix(0, 0, {});
       const auto parsed = share.is_bundled ? parse_container_name(own) : std::nullopt;
       if (!parsed || wanted_ != parsed->masked_name || left_out(own)) continue;
-      const std::uint64_t copied_ns = late_copies_.copied_ns((*reader)->origin());
-      add_share(one_container_more({set.launch, set.sequence, set.masked_name}, copied_ns != 0),
-                share, maker_of(beside_, *status).of_copy(copied_ns), components_);
+      const std::uint64_t limit_ns = late_copies_.latest_ns((*reader)->origin());
+      add_share(one_container_more({set.launch, set.sequence, set.masked_name}, limit_ns != 0),
+                share, maker_of(beside_, *status).of_copy(limit_ns), components_);
     }
   }
 
@@ -220,11 +221,11 @@ class FoundGenerations {
     Read& read = read_[identity];
     read.names = names;
     read.is_added = read.names == name;
-    const std::uint64_t copied_ns = read.is_added ? late_copies_.copied_ns((*reader)->origin()) : 0;
-    Generation& generation = one_container_more(name, copied_ns != 0);
+    const std::uint64_t limit_ns = read.is_added ? late_copies_.latest_ns((*reader)->origin()) : 0;
+    Generation& generation = one_container_more(name, limit_ns != 0);
     if (!read.is_added) return add_damage(generation, file);
     for (const SetShare& share : *shares)
-      add_share(generation, share, maker_of(beside_, *status).of_copy(copied_ns), components_);
+      add_share(generation, share, maker_of(beside_, *status).of_copy(limit_ns), components_);
   }
 
   void add_damage(Generation& generation, const std::string& file) const {
@@ -308,6 +309,13 @@ Maker maker_of(const Beside& beside, const struct stat& container) {
   return {beside.author(container), beside.others_may_add()
                                         ? changed_ns(container)
                                         : std::numeric_limits<std::uint64_t>::max()};
+}
+
+std::uint64_t newest_order(const SetIdentity& set) {
+  std::uint64_t newest = set.order();
+  for (std::size_t i = 0; i < set.bundled.size(); ++i)
+    newest = std::max(newest, set_of_part(set, i).order());
+  return newest;
 }
 
 void add_order(std::uint64_t& order_ns, bool& has_own_date, const SetIdentity& set,

@@ -44,14 +44,17 @@ struct Maker {
   /// which the file system last changed the file, which nobody can set into the future.
   std::uint64_t latest_ns = 0;
 
-  /// The same for a late copy, which was made at `copied_ns` (LateCopies; 0: it is none). It tells no later time: what is written in
-  /// the directory after that is newer.
-  [[nodiscard]] Maker of_copy(std::uint64_t copied_ns) const {
-    return {author, copied_ns == 0 ? latest_ns : std::min(latest_ns, copied_ns)};
+  /// Returns the maker of a late copy, limited to LateCopies::latest_ns() (0: it is none): what is written in the directory later is
+  /// newer.
+  [[nodiscard]] Maker of_copy(std::uint64_t limit_ns) const {
+    return {author, limit_ns == 0 ? latest_ns : std::min(latest_ns, limit_ns)};
   }
 };
 /// Returns these of a container in `beside`'s inner directory.
 Maker maker_of(const Beside& beside, const struct stat& container);
+
+/// Returns the time of the newest set in a container.
+std::uint64_t newest_order(const SetIdentity& set);
 
 /// Adds what a container says about the time that orders its set, `order_ns` (0: nothing yet). The
 /// earliest time counts. But if this user or root has made a container of the set, only these users'

@@ -81,8 +81,8 @@ constexpr std::array table = std::to_array<SettingRow>({
     {"mix", "previous", choice, "previous|refuse|native",
      "What an open does if only some ranks wrote the newest set before a crash. previous: all "
      "ranks open the whole set before it. If mix is not set, this open fails when some user may "
-     "replace one rank's file but not another's. refuse: the open fails. native: each rank opens "
-     "the file at its path, as with native HDF5."},
+     "replace one rank's file but not another's, or may have put one there. refuse: the open "
+     "fails. native: each rank opens the file at its path, as with native HDF5."},
     {"gc", "auto", choice, "auto|on|off",
      "Removal of containers whose stubs the program has deleted or overwritten. on: once a newer "
      "set "

@@ -125,7 +125,8 @@ bool is_never_beside(const ConfigurationEntry& entry) {
 /// True if the setting reaches further than the files beside mcr.conf: to the whole process, for example. Users give one
 /// another no such settings.
 bool is_far_reaching(const ConfigurationEntry& entry) {
-  constexpr std::array<std::string_view, 5> keys{"gpu", "gpu_memory", "exit", "exit_wait", "log"};
+  constexpr std::array<std::string_view, 6> keys{"gpu",       "gpu_memory", "exit",
+                                                 "exit_wait", "log",        "mix"};
   return is_never_beside(entry) || std::find(keys.begin(), keys.end(), entry.key) != keys.end();
 }
 

@@ -334,6 +334,47 @@ TEST_CASE("an earlier set with fewer names, or a damaged one, is not given") {
   CHECK(choose_generation(question({damaged, half}, present)).kind == Answer::no_whole);
 }
 
+TEST_CASE("a whole set at one of whose names an older file lies is passed over, and named") {
+  const auto old = whole("A", 0, 10);
+  const auto last = whole("A", 1, 20);
+  const auto half = generation("B", 0, 30, {0, 1});
+  const std::vector<AtName> present = {shows(half), shows(half), shows(last), shows(old)};
+  auto choice = choose_generation(question({old, last, half}, present));
+  CHECK(choice.kind == Answer::previous);
+  CHECK(choice.given == old.name);
+  REQUIRE(choice.passed_over);
+  CHECK(choice.passed_over->name == last.name);
+  CHECK(choice.passed_over->older_file == 3);
+
+  SECTION("no earlier set is whole") {
+    const auto few = generation("A", 0, 10, {3});
+    choice = choose_generation(
+        question({few, last, half}, {shows(half), shows(half), shows(last), shows(few)}));
+    CHECK(choice.kind == Answer::no_whole);
+    REQUIRE(choice.passed_over);
+    CHECK(choice.passed_over->name == last.name);
+  }
+  SECTION("the set before the newest is given") {
+    choice = choose_generation(
+        question({old, last, half}, {shows(half), shows(half), shows(last), shows(last)}));
+    CHECK(choice.given == last.name);
+    CHECK_FALSE(choice.passed_over);
+  }
+  SECTION("a copied set in between") {
+    auto copied = last;
+    copied.is_copied = true;
+    choice = choose_generation(
+        question({old, copied, half}, {shows(half), shows(half), shows(old), shows(old)}));
+    CHECK(choice.given == old.name);
+    CHECK_FALSE(choice.passed_over);
+  }
+  SECTION("renamed files may only lack their rename") {
+    auto asked = question({old, last, half}, present);
+    asked.renamed = true;
+    CHECK_FALSE(choose_generation(asked).passed_over);
+  }
+}
+
 TEST_CASE("if only some files were renamed over older ones, the older set is given") {
   const auto old = whole("A", 0, 10);
   const auto now = whole("A", 1, 20);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "restart/base/birth_time.hpp"
+#include "restart/container/late_copies.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 
@@ -80,13 +81,25 @@ TEST_CASE("copies are late ones if they are younger than mcr's first container i
   const FileOrigin at{true, 20, 0};
   const FileOrigin after{true, 30, 0};
   CHECK_FALSE(copies.is_late(after));  // nothing is known of the directory
-  copies.add({false, 40, 25});
-  copies.add({false, 50, 20});
-  copies.add(before);
+  copies.add({false, 40, 25}, 0);
+  copies.add({false, 50, 20}, 0);
+  copies.add(before, 1000);
   CHECK_FALSE(copies.is_late(before));
   CHECK_FALSE(copies.is_late(at));
   CHECK(copies.is_late(after));
-  CHECK(copies.copied_ns(after) == after.born_ns);
-  CHECK(copies.copied_ns(at) == 0);
   CHECK_FALSE(copies.is_late({false, 30, 30}));
+}
+
+TEST_CASE(
+    "a late copy tells no time after that at which it was made, or that of a set that was there") {
+  LateCopies copies;
+  CHECK(copies.latest_ns({true, 30, 0}) == 0);
+  copies.add({false, 20, 20}, 15);
+  copies.add({false, 40, 20}, 500);  // by a clock that was ahead
+  copies.add({false, 60, 20}, 55);
+  CHECK(copies.latest_ns({true, 10, 0}) == 0);
+  CHECK(copies.latest_ns({true, 30, 0}) == 30);
+  CHECK(copies.latest_ns({true, 50, 0}) == 500);
+  CHECK(copies.latest_ns({true, 600, 0}) == 600);
+  CHECK(copies.latest_ns({false, 600, 20}) == 0);
 }

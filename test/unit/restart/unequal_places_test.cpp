@@ -128,6 +128,25 @@ TEST_CASE("a directory that leaves its group out is not equal to one that all ma
   CHECK(run.is_unequal());
 }
 
+TEST_CASE("a file with another name counts as one that everybody who may write to it reaches") {
+  const Run run({0700, 0700});
+  CHECK_FALSE(run.is_unequal());
+  fs::create_hard_link(run.path(1), run.other("second"));
+  CHECK_FALSE(run.is_unequal());
+  ::chmod(run.path(1).c_str(), 0666);
+  CHECK(run.is_unequal());
+}
+
+TEST_CASE("strangers may add a file to a sticky directory for all that they can reach") {
+  const Run run({01777, 0777, 0755});
+  CHECK(strangers_may_add(run.path(0), ::geteuid()));
+  CHECK_FALSE(strangers_may_add(run.path(1), ::geteuid()));  // they may replace the file
+  CHECK_FALSE(strangers_may_add(run.path(2), ::geteuid()));
+  CHECK(strangers_may_add(run.other("gone/a.h5"), ::geteuid()));
+  ::chmod(run.run().c_str(), 0700);
+  CHECK_FALSE(strangers_may_add(run.path(0), ::geteuid()));
+}
+
 TEST_CASE("paths that are not absolute, or not below the shared directory, are equal to nothing") {
   CHECK(unequal_places({"r0/a.h5", "r1/a.h5"}, ".", ::geteuid()));
   CHECK(unequal_places({"/tmp/r0/a.h5", "/usr/r1/a.h5"}, "/tmp", ::geteuid()));

@@ -223,11 +223,12 @@ std::string temporary_word(const LaunchDirectory& directory, const ContainerName
   return restart::hexadecimal(checksum(as_bytes(text)));
 }
 
-/// Steps 3 and 4.
+/// Steps 3 and 4. If `kept` is given, only the replica is made, and goes there.
 Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& group,
                            const Followed& followed, const Present& present,
                            const std::vector<LockedPart>& locked, const restart::Settings& settings,
-                           const StubHandles* stubs, std::function<bool()> is_wanted) {
+                           const StubHandles* stubs, std::function<bool()> is_wanted,
+                           std::optional<OutgoingReplica>* kept = nullptr) {
   const ContainerName& where = followed.placement.where;
   const std::vector<const LockedPart*> parts = parts_to_write(locked, present);
   const Place place = MCR_TRY(open_place(followed, locked, stubs));
@@ -278,13 +279,15 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   // A leader on another node may take the same name first if ranks of both nodes write the same
   // file in turn.
   constexpr int name_turns = 20;
-  auto replica = group.is_brought_back
+  auto replica = group.is_brought_back || group.held != nullptr
                      ? std::nullopt
                      : OutgoingReplica::begin(directory, settings, set.temporary_word);
   bool is_offered = false;
+  set.is_held_back = kept != nullptr;
   set.replica_is_made = [&](std::uint64_t bytes) -> Result<void> {
     MCR_TRY(replica->offer(bytes, group, locked, directory.clock_behind_ns()));
     is_offered = true;
+    if (set.is_held_back) return {};
     if (group.turn_to_write != nullptr) group.turn_to_write->wait();
     return {};
   };
@@ -293,11 +296,13 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
     set.name = group.bundle.empty() ? free_name(where, there, first, last, group.supplement)
                                     : free_bundle_name(where, there);
     set.replica = file_for(replica);
+    if (set.is_held_back && set.replica == nullptr) return Error{Cause::usage, "no replica"};
     if (set.replica == nullptr && group.turn_to_write != nullptr) group.turn_to_write->wait();
     auto written = write_container(set, options);
     // The program may be removing this directory: rmdir fails if our directory is in it.
     if (!written) remove_if_new(place, where);
-    if (written) return written;
+    if (written && set.is_held_back) kept->emplace(*std::move(replica));
+    if (written || set.is_held_back) return written;
     if (set.replica != nullptr && !std::exchange(is_offered, false)) {
       // Storage was not asked yet.
       give_up(replica, written.error());
@@ -569,6 +574,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   DrainDone done;
   done.drain = group.drain;
   std::vector<LockedPart> locked = lock_parts(directory, group.parts);
+  if (group.held != nullptr) group.held->unlock();
   if (locked.empty()) return done;
   // A writer sends its stub's descriptor before it gives its lock back.
   if (stubs != nullptr) stubs->receive();
@@ -612,6 +618,29 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   if (short_storage != nullptr && *written)
     short_storage->keep_room(where.directory, group.set, group.parts.size());
   return done;
+}
+
+std::unique_ptr<HeldSet> hold_group(const LaunchDirectory& directory, const DrainGroup& group,
+                                    StubHandles& stubs) {
+  std::vector<LockedPart> locked = lock_parts(directory, group.parts);
+  if (locked.size() != group.parts.size() || !leaves_descriptors(locked)) return nullptr;
+  stubs.receive();
+  const restart::Settings settings = settings_of(locked.front().journal.begin);
+  const PlaceByNames names = names_of(group, settings, locked.front().journal.begin);
+  Followed followed;
+  followed.places = find_stub_places(locked, &stubs);
+  const bool is_removed =
+      std::any_of(followed.places.begin(), followed.places.end(),
+                  [](const StubPlace& it) { return it.kind == StubPlace::Kind::removed; });
+  if (is_removed) return nullptr;
+  followed.placement = choose_place(names, followed.places);
+  std::optional<OutgoingReplica> replica;
+  const auto made = write(directory, group, followed, {}, locked, settings, &stubs, {}, &replica);
+  if (!made || !replica) return nullptr;
+  restart::log_summary(
+      "kept on two nodes, and not brought to storage for now (flush=): " + describe(group) + ": " +
+      std::to_string(made->raw_bytes) + " B -> " + std::to_string(made->container_bytes) + " B");
+  return std::make_unique<HeldSet>(*std::move(replica), std::move(locked));
 }
 
 Result<void> note_account(const LaunchDirectory& directory, const DrainGroup& account,

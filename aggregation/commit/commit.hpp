@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "aggregation/commit/container_watch.hpp"
 #include "aggregation/commit/drain_group.hpp"
+#include "aggregation/commit/held_set.hpp"
 #include "aggregation/commit/known_containers.hpp"
 #include "aggregation/commit/short_storage.hpp"
 #include "aggregation/commit/stub_handles.hpp"
@@ -38,6 +40,11 @@ DrainDone commit_group(const restart::LaunchDirectory& directory, const DrainGro
                        Summary& summary, StubHandles* stubs = nullptr, SetPlaces* places = nullptr,
                        KnownContainers* known = nullptr, ContainerWatch* watch = nullptr,
                        ShortStorage* short_storage = nullptr);
+
+/// Makes the group's container in memory for the team, and keeps it and the parts from storage (flush= on several nodes). Runs in
+/// the same thread as commit_group(). Returns null, and changes nothing, if that is not possible: the group is then to be committed.
+std::unique_ptr<HeldSet> hold_group(const restart::LaunchDirectory& directory,
+                                    const DrainGroup& group, StubHandles& stubs);
 
 /// Writes what is known of a set by now into a supplement without parts, beside the set's
 /// containers. Does nothing if the containers are gone.

@@ -15,6 +15,7 @@ struct SetOfPart {
   std::uint64_t begun_ns = 0;
 };
 
+class HeldSet;
 class WritingTurn;
 
 /// The parts that go into one container. Answer: DrainDone.
@@ -41,6 +42,7 @@ struct DrainGroup {
   std::vector<PartId> newer;     ///< the parts of the newer writing that are still in the stage
   std::vector<PartId> replaced;  ///< the parts whose stubs that writing found at its paths
   WritingTurn* turn_to_write = nullptr;  ///< null: the commit waits for no turn
+  HeldSet* held = nullptr;  ///< the group as it was held back: it has a replica already
 };
 
 struct DrainDone {

@@ -34,16 +34,20 @@ OutgoingReplica::OutgoingReplica(OutgoingReplica&& other) noexcept
 
 OutgoingReplica::~OutgoingReplica() {
   if (!place_) return;
-  for (const Box box : {Box::made, Box::out, Box::sent}) {
+  for (const Box box : {Box::made, Box::out, Box::sent, Box::refused}) {
     if (const auto removed = place_->remove(box, name_); !removed)
       restart::log_warning_once("replica", removed.error().message);
   }
 }
 
+OutgoingReplica::At OutgoingReplica::where() const {
+  if (place_->has(Box::sent, name_)) return At::buddy;
+  return place_->has(Box::refused, name_) ? At::refused : At::on_the_way;
+}
+
 Result<const restart::File*> OutgoingReplica::create_file() {
   // The team may be sending an earlier attempt's file.
-  MCR_TRY(place_->remove(Box::out, name_));
-  MCR_TRY(place_->remove(Box::sent, name_));
+  for (const Box box : {Box::out, Box::sent, Box::refused}) MCR_TRY(place_->remove(box, name_));
   file_ = MCR_TRY(place_->create(Box::made, name_));
   return &file_;
 }

@@ -27,6 +27,9 @@ class OutgoingReplica {
   OutgoingReplica& operator=(OutgoingReplica&&) = delete;
   ~OutgoingReplica();
 
+  enum class At { on_the_way, buddy, refused };
+  [[nodiscard]] At where() const;
+
   /// Makes an empty file, for another attempt, too: what was offered before is withdrawn.
   [[nodiscard]] Result<const restart::File*> create_file();
   /// Hands the file, which holds a container of that size, to the team. `parts`: the group's.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/commit/held_set.hpp"
 #include "aggregation/commit/locked_parts.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/read_marks.hpp"
@@ -39,6 +40,7 @@ std::optional<DrainDone> drop_superseded(const LaunchDirectory& directory, const
                                          Summary& summary, StubHandles& stubs) {
   if (!group.is_superseded) return std::nullopt;
   std::vector<LockedPart> locked = lock_parts(directory, group.parts);
+  if (group.held != nullptr) group.held->unlock();
   stubs.receive();
   const bool are_all_locked = locked.size() == group.parts.size();
   const bool are_out_of_reach =

@@ -99,6 +99,7 @@ class ContainerMaker {
         from, set_.home != nullptr ? "." : set_.directory, O_RDONLY | O_DIRECTORY));
     // Before any file in storage, which may be slow.
     if (set_.replica != nullptr) MCR_TRY(make_replica(*set_.replica));
+    if (set_.is_held_back) return std::move(report_);
     restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(
         directory.descriptor(), set_.name, set_.look_at_access ? 0600 : 0666, set_.temporary_word));
     pending.file().leave_access_time();  // HDF5 may read what it has written

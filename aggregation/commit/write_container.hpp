@@ -56,6 +56,7 @@ struct SetToCommit {
   /// Called when the replica is whole, before the copy; the argument is the container's size. An error is the
   /// call's error. Not empty if there is a replica.
   std::function<Result<void>(std::uint64_t)> replica_is_made;
+  bool is_held_back = false;  ///< only the replica is made, and nothing is written to storage
 };
 
 struct MergeOptions {

@@ -66,7 +66,7 @@ bool Decisions::is_ripe(const Set& set, const std::vector<Part*>& parts) {
   if (set.local_rank_count == 0 && !others_live)
     ripe |= is_due(set.last_publish_ms + patience_.settle_ms);
   for (const Part* part : parts) {
-    if (part->durable) ripe |= is_due(part->published_ms + patience_.durable_ms);
+    if (is_urgent(*part)) ripe |= is_due(part->published_ms + patience_.durable_ms);
     if (set.failures > 0) ripe = true;  // the set was ripe before; only storage failed
   }
   return ripe;
@@ -79,21 +79,36 @@ bool Decisions::is_calm(const Set& set, const std::vector<Part*>& parts) {
   const std::uint64_t due = set.last_publish_ms + patience_.calm_ms;
   if (now_ms_ >= due || set.failures > 0) return true;
   for (const Part* part : parts) {
-    if (part->durable || part->requested) return true;
+    if (is_urgent(*part) || part->requested) return true;
   }
   wake_at(due);
   return false;
 }
 
+/// True if the job has ranks on other nodes, too, as far as this node knows.
+bool Decisions::spans_nodes(const Set& set) {
+  return set.rank_count > 1 && set.local_rank_count < set.rank_count;
+}
+
+/// Returns how many parts this node has of a whole set that each rank writes.
+std::uint32_t Decisions::parts_here(const Set& set) {
+  return spans_nodes(set) ? set.local_rank_count : set.writers;
+}
+
+/// True if the rank waits in its close.
+bool Decisions::is_urgent(const Part& part) { return part.durable || part.facts.waits_for_replica; }
+
 /// Notes when the set became whole in this node's stage: all its parts are published. Such a set may take the place of an earlier one
-/// of the same names (flush=). The leader cannot see another node's stage, so the job must have all its ranks here.
-void Decisions::note_whole(Set& set, const std::vector<Part*>& published) const {
+/// of the same names (flush=). The leader cannot see another node's stage, so sets of several nodes need a replica. A leader that
+/// was not there from the beginning does not know what the one before it has told the other nodes.
+void Decisions::note_whole(const SetName& name, Set& set, const std::vector<Part*>& published) {
   if (set.whole_ms || !set.is_closed || set.drifted || set.is_amended || set.is_by_untrusted_links)
     return;
-  const bool is_all_here = set.rank_count == 1 || set.local_rank_count >= set.rank_count;
-  const bool is_complete = set.writers == set.rank_count && set.wrote.size() == set.writers &&
-                           set.parts_of.size() == set.writers && published.size() == set.writers;
-  if (!is_all_here || !is_complete) return;
+  const std::uint32_t here = parts_here(set);
+  if (spans_nodes(set) && (!set.is_replicated || here == 0 || is_successor_)) return;
+  const bool is_complete = set.writers == set.rank_count && set.wrote.size() == here &&
+                           set.parts_of.size() == here && published.size() == here;
+  if (!is_complete) return;
   // Groups are dropped or committed one by one, and a second part of a rank comes into a group of its own.
   const std::uint32_t run = group_of(published.front()->facts.rank, set.group_size);
   const bool is_one_group = std::all_of(published.begin(), published.end(),
@@ -107,17 +122,26 @@ void Decisions::note_whole(Set& set, const std::vector<Part*>& published) const 
                   [](const Part* it) { return it->must_drain; }))
     return;
   set.whole_ms = now_ms_;
+  if (spans_nodes(set)) not_told_.insert(name);
   set.replaced.clear();
   for (const Part* part : published)
     if (part->facts.replaced) set.replaced.push_back(*part->facts.replaced);
 }
 
-/// Returns the next whole writing of the same names; null if there is none.
-const Decisions::Set* Decisions::whole_after(const SetName& name) const {
+/// Returns the later writings of the same names that are whole on this node, in order.
+std::vector<const Decisions::Set*> Decisions::whole_here_after(const SetName& name) const {
+  std::vector<const Set*> found;
   for (auto it = sets_.upper_bound(name); it != sets_.end(); ++it) {
     if (it->first.launch != name.launch || it->first.masked_name != name.masked_name) break;
-    if (it->second.whole_ms && !it->second.drifted) return &it->second;
+    if (it->second.whole_ms && !it->second.drifted) found.push_back(&it->second);
   }
+  return found;
+}
+
+/// Returns the next whole writing of the same names that is as safe on all nodes as it can be; null if there is none.
+const Decisions::Set* Decisions::whole_after(const SetName& name) const {
+  for (const Set* set : whole_here_after(name))
+    if (!spans_nodes(*set) || set->is_safe_everywhere) return set;
   return nullptr;
 }
 
@@ -127,9 +151,11 @@ bool Decisions::may_be_superseded(const SetName& name, const Set& set,
                                   const std::vector<Part*>& parts) const {
   if (set.flush <= 1 || name.sequence % set.flush == 0 || !set.whole_ms || set.drifted)
     return false;
-  if (storage_failed_ || !set.containers.empty() || parts.size() != set.writers) return false;
-  return std::none_of(parts.begin(), parts.end(), [](const Part* it) {
-    return it->durable || it->requested || it->must_drain;
+  if (storage_failed_ || !set.containers.empty() || parts.size() != parts_here(set)) return false;
+  const bool waits_for_storage = !spans_nodes(set);
+  return std::none_of(parts.begin(), parts.end(), [&](const Part* it) {
+    return it->durable || it->requested || it->must_drain ||
+           (waits_for_storage && it->facts.waits_for_replica);
   });
 }
 
@@ -138,12 +164,68 @@ bool Decisions::may_be_superseded(const SetName& name, const Set& set,
 bool Decisions::is_to_hold_back(const SetName& name, const Set& set,
                                 const std::vector<Part*>& parts) {
   if (!may_be_superseded(name, set, parts)) return false;
-  if (hurries_ || terminating_ || !anybody_may_write()) return false;
+  if (hurries_ || terminating_) return false;
+  if (spans_nodes(set)) return is_to_hold_across(name, set, parts);
+  if (!anybody_may_write()) return false;
   const Set* const newer = whole_after(name);
   if (newer != nullptr) return !is_due(*newer->whole_ms + patience_.superseded_ms);
   return std::all_of(parts.begin(), parts.end(), [this](const Part* it) {
     const auto writer = ranks_.find(it->facts.presence);
     return writer != ranks_.end() && writer->second.alive && !writer->second.ended;
+  });
+}
+
+/// The same for a set of several nodes. A newer set takes its place when all nodes have said that theirs is safe. In doubt it goes to
+/// storage: without a team, without a replica, or if the others say nothing, for example because their ranks write no such files.
+bool Decisions::is_to_hold_across(const SetName& name, const Set& set,
+                                  const std::vector<Part*>& parts) {
+  constexpr std::uint32_t most_in_vain = 2;
+  Pattern& pattern = patterns_.at(set.pattern);
+  if (!has_team_ || set.hold == Set::Hold::refused || pattern.held_in_vain >= most_in_vain)
+    return false;
+  if (whole_after(name) != nullptr) return false;
+  const std::vector<const Set*> newer = whole_here_after(name);
+  if (ended_ms_) return !newer.empty() && !is_due(*ended_ms_ + patience_.agreement_ms);
+  if (newer.size() > 1 && is_due(*newer.front()->whole_ms + patience_.agreement_ms)) {
+    ++pattern.held_in_vain;
+    return false;
+  }
+  return !newer.empty() || std::all_of(parts.begin(), parts.end(), [this](const Part* it) {
+    const auto writer = ranks_.find(it->facts.presence);
+    return writer != ranks_.end() && writer->second.alive && !writer->second.ended;
+  });
+}
+
+void Decisions::hold_set(const SetName& name, Set& set, std::vector<Part*> parts) {
+  std::sort(parts.begin(), parts.end(),
+            [](const Part* a, const Part* b) { return a->facts.rank < b->facts.rank; });
+  DrainGroup group = account_of(name, set);
+  group.drain = ++last_drain_;
+  for (Part* part : parts) {
+    part->state = State::draining;
+    part->drain = group.drain;
+    group.parts.push_back(part->facts.part);
+    group.bytes += part->size;
+    group.ranks.push_back(part->facts.rank);
+  }
+  set.hold = Set::Hold::asked;
+  draining_[group.drain] = group.parts;
+  out_.emplace_back(HoldSet{std::move(group)});
+}
+
+/// Tells the other nodes which sets are safe here. A set that drifts later is told all the same, as on one node.
+void Decisions::tell_safe() {
+  std::erase_if(not_told_, [this](const SetName& name) {
+    const auto found = sets_.find(name);
+    if (found == sets_.end()) return true;
+    const Set& set = found->second;
+    if (!set.whole_ms || set.drifted) return true;
+    const bool is_in_storage = set.committed && set.parts_of.empty();
+    if (set.hold != Set::Hold::replicated && !is_in_storage) return false;
+    // A rank that has begun its next file too early may be seen only now: the set has then drifted.
+    if (anybody_may_write() && !is_due(*set.whole_ms + patience_.superseded_ms)) return false;
+    out_.emplace_back(TellSafe{name, parts_here(set), set.rank_count});
+    return true;
   });
 }
 
@@ -154,14 +236,16 @@ const Decisions::Set* Decisions::superseded_by(const SetName& name, const Set& s
   const Set* const newer = whole_after(name);
   if (newer == nullptr) return nullptr;
   // A rank that has begun its next file too early may be seen only now: the newer set has then drifted.
-  const bool may_drift =
-      anybody_may_write() && now_ms_ < *newer->whole_ms + patience_.superseded_ms;
+  const bool may_drift = !spans_nodes(set) && anybody_may_write() &&
+                         now_ms_ < *newer->whole_ms + patience_.superseded_ms;
   return may_drift ? nullptr : newer;
 }
 
-void Decisions::mark_superseded(const Set& newer, DrainGroup& group) const {
+void Decisions::mark_superseded(const SetName& name, const Set& newer, DrainGroup& group) const {
   group.is_superseded = true;
-  group.replaced = newer.replaced;
+  // The next writing found the stubs, and `newer` may be a later one.
+  for (const Set* set : whole_here_after(name))
+    group.replaced.insert(group.replaced.end(), set->replaced.begin(), set->replaced.end());
   for (const auto& [id, part] : parts_)
     if (part.in_set == &newer) group.newer.push_back(id);
 }
@@ -194,7 +278,7 @@ void Decisions::drain_ripe_sets() {
   for (auto& [order, entry] : by_order) {
     Set& set = *entry.second.front()->in_set;
     set.is_closed = is_ripe(set, entry.second);
-    if (set.flush > 1) note_whole(set, entry.second);
+    if (set.flush > 1) note_whole(*entry.first, set, entry.second);
   }
   holds_back_ = false;
   for (auto& [order, entry] : by_order) {
@@ -206,8 +290,11 @@ void Decisions::drain_ripe_sets() {
   std::map<std::string, std::vector<Part*>> families;
   for (auto& [order, entry] : by_order) {
     Set& set = *entry.second.front()->in_set;
-    if (!set.is_closed || set.is_held_back || !is_calm(set, entry.second)) continue;
-    if (may_be_bundled(set, entry.second)) {
+    const bool is_held = set.is_held_back && (!spans_nodes(set) || set.hold != Set::Hold::none);
+    if (!set.is_closed || is_held || !is_calm(set, entry.second)) continue;
+    if (set.is_held_back) {
+      hold_set(*entry.first, set, std::move(entry.second));
+    } else if (may_be_bundled(set, entry.second)) {
       families[entry.second.front()->facts.bundle_family].push_back(entry.second.front());
     } else {
       drain(*entry.first, set, std::move(entry.second));
@@ -223,7 +310,13 @@ std::size_t Decisions::count_behind() const {
     const bool waits = part.state == State::published || part.state == State::draining;
     if (!waits || !part.set || !part.in_set->is_closed) continue;
     // A set that waits for a newer one takes memory, but the program cannot wait for that. One that is about to be dropped counts.
-    if (part.in_set->is_held_back && whole_after(*part.set) == nullptr) continue;
+    // Of several nodes, one that waits for the others' agreement about a newer one counts, too, until all have agreed.
+    if (part.in_set->is_held_back && !spans_nodes(*part.in_set) &&
+        whole_after(*part.set) == nullptr)
+      continue;
+    if (part.in_set->is_held_back && part.in_set->hold == Set::Hold::replicated &&
+        whole_here_after(*part.set).empty())
+      continue;
     const bool shares_container =
         !part.facts.bundle_family.empty() && part.size <= largest_bundled_part;
     waiting[part.in_set->pattern].insert(shares_container ? 0 : part.in_set->order);
@@ -236,7 +329,7 @@ std::size_t Decisions::count_behind() const {
 bool Decisions::may_be_bundled(const Set& set, const std::vector<Part*>& parts) const {
   const Part& part = *parts.front();
   return parts.size() == 1 && !part.facts.bundle_family.empty() &&
-         part.size <= largest_bundled_part && !part.durable && !part.requested &&
+         part.size <= largest_bundled_part && !is_urgent(part) && !part.requested &&
          set.containers.empty() && set.failures == 0;
 }
 
@@ -323,7 +416,8 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
       group.bytes += part->size;
       group.ranks.push_back(part->facts.rank);
     }
-    if (newer != nullptr && group.parts.size() == set.writers) mark_superseded(*newer, group);
+    if (newer != nullptr && group.parts.size() == parts_here(set))
+      mark_superseded(name, *newer, group);
     draining_[group.drain] = group.parts;
     out_.emplace_back(std::move(group));
     parts = std::move(rest);
@@ -425,6 +519,8 @@ void Decisions::settle_dead_writers() {
 }
 
 void Decisions::put_back(Part& part, PutBackReason reason) {
+  // A set with plain files is not whole in containers and memory, as the other nodes would take it to be.
+  if (part.in_set != nullptr && spans_nodes(*part.in_set)) part.in_set->whole_ms.reset();
   part.state = State::putting_back;
   part.reason = reason;
   out_.emplace_back(PutBack{part.facts.part, reason});
@@ -481,7 +577,9 @@ bool Decisions::somebody_waits() const {
   return std::any_of(parts_.begin(), parts_.end(), [](const auto& entry) {
     const Part& part = entry.second;
     const bool is_closed = part.state == State::published || part.state == State::draining;
-    return is_closed && (part.durable || part.requested);
+    const bool is_replicated = part.in_set != nullptr && part.in_set->hold == Set::Hold::replicated;
+    const bool waits = part.facts.waits_for_replica && !is_replicated;
+    return is_closed && (part.durable || waits || part.requested);
   });
 }
 

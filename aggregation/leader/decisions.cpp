@@ -27,7 +27,10 @@ std::vector<Decision> Decisions::on(const std::vector<Event>& events, std::uint6
   put_back_requested();
   settle_dead_writers();
   look_for_siblings();
+  if (anybody_may_write()) ended_ms_.reset();
+  if (!anybody_may_write() && !ended_ms_) ended_ms_ = now_ms_;
   drain_ripe_sets();
+  tell_safe();
   note_accounts();
   consider_exit();
   return std::move(out_);
@@ -145,7 +148,7 @@ void Decisions::apply(const SiblingsLookedUp& event) {
   // Native files that any rank may have written are weak evidence. They decide only if no better
   // evidence can come any more, and if the part would otherwise be drained, not put back.
   const bool stays =
-      !facts.may_be_lone || !facts.lone_name.empty() || single.durable || single.requested;
+      !facts.may_be_lone || !facts.lone_name.empty() || is_urgent(single) || single.requested;
   const bool decides = event.is_certain || !facts.may_be_lone || (single.is_last_look && stays);
   if (event.name && decides) {
     single.has_company = true;
@@ -252,6 +255,37 @@ void Decisions::apply(const DrainDone& event) {
     }
   }
   draining_.erase(event.drain);
+}
+
+void Decisions::apply(const SetHeld& event) {
+  for (const PartId& id : draining_[event.drain]) {
+    const auto found = parts_.find(id);
+    if (found == parts_.end() || found->second.state != State::draining ||
+        found->second.drain != event.drain)
+      continue;
+    if (found->second.dropped) {
+      forget(id);
+    } else {
+      found->second.state = State::published;
+    }
+  }
+  draining_.erase(event.drain);
+  const auto set = sets_.find(event.set);
+  if (set == sets_.end()) return;
+  set->second.hold = event.is_held ? Set::Hold::held : Set::Hold::refused;
+}
+
+void Decisions::apply(const SetReplicated& event) {
+  const auto set = sets_.find(event.set);
+  if (set == sets_.end()) return;
+  set->second.hold = event.is_refused ? Set::Hold::refused : Set::Hold::replicated;
+}
+
+void Decisions::apply(const SetAgreed& event) {
+  const auto set = sets_.find(event.set);
+  if (set == sets_.end()) return;
+  set->second.is_safe_everywhere = true;
+  patterns_[set->second.pattern].held_in_vain = 0;
 }
 
 void Decisions::apply(const PutBackDone& event) {

@@ -29,7 +29,9 @@
 //  5. Once no process lives and storage works, every published part leaves the stage in bounded
 //     time.
 //  6. A group counts as superseded (flush=) only if a later writing of the same names is published, draining or
-//     committed in all ranks. It is then all of its set: no other part of the set is ever committed.
+//     committed in all ranks of this node, and the team has said so of all other nodes with ranks. It is then all of its set: no
+//     other part of the set is ever committed.
+//  7. A set is told to be safe (TellSafe) only while all of its parts of this node are in storage, or held back with a replica.
 #pragma once
 
 #include <cstdint>
@@ -135,6 +137,22 @@ struct StageShort {};
 /// Whether no set may be held back in memory (flush=): the stage is nearly full, the job ends soon, or a command asks for it.
 struct Hurry {
   bool is_on = false;
+  bool has_team = true;  ///< false: no set of several nodes may be held back
+};
+/// The answer to HoldSet.
+struct SetHeld {
+  std::uint64_t drain = 0;
+  SetName set;
+  bool is_held = false;  ///< false: it is to be committed
+};
+/// Another node has the held set's container, too; or it has refused it or lost it.
+struct SetReplicated {
+  SetName set;
+  bool is_refused = false;
+};
+/// The set is safe on all nodes: each node with ranks of the set has told so.
+struct SetAgreed {
+  SetName set;
 };
 /// SIGTERM: drain the published parts as fast as possible, then end.
 struct Terminate {};
@@ -143,7 +161,7 @@ using Event =
     std::variant<RankJoined, PatternWrittenNatively, RankEnded, RankGone, PartBegun, PartPublished,
                  PartWithdrawn, PartRequested, PartDropped, SiblingsLookedUp, FamilyUnranked,
                  DrainDone, PutBackDone, SettleDone, AccountNoted, FramesShared, ContainersWatched,
-                 Tick, StageShort, Hurry, Terminate>;
+                 Tick, StageShort, Hurry, SetHeld, SetReplicated, SetAgreed, Terminate>;
 
 // --- decisions ----------------------------------------------------------------------------------
 
@@ -155,6 +173,17 @@ struct LookForSiblings {
 /// AccountNoted.
 struct NoteAccount {
   DrainGroup account;  ///< without parts
+};
+/// Make the group's container in memory and on another node, and hold the group back from storage (flush= on several nodes). The
+/// answer is SetHeld.
+struct HoldSet {
+  DrainGroup group;
+};
+/// Tell the other nodes that this node's part of the set is safe. The answer, if all nodes tell the same, is SetAgreed.
+struct TellSafe {
+  SetName set;
+  std::uint32_t parts = 0;  ///< of this node
+  std::uint32_t all = 0;
 };
 enum class PutBackReason : std::uint8_t { lone, storage_failed, part_refused, requested };
 /// Leave the part at its path as native HDF5 would have left it. Answer: PutBackDone.
@@ -185,8 +214,8 @@ struct Exit {
   bool complete = true;
 };
 
-using Decision = std::variant<LookForSiblings, DrainGroup, PutBack, MarkNative, StorageFailed,
-                              Settle, FreeKept, NoteAccount, Exit>;
+using Decision = std::variant<LookForSiblings, DrainGroup, HoldSet, TellSafe, PutBack, MarkNative,
+                              StorageFailed, Settle, FreeKept, NoteAccount, Exit>;
 
 // --- the function -------------------------------------------------------------------------------
 
@@ -208,6 +237,9 @@ struct Patience {
   /// How long a writing must have been whole before it takes the place of an earlier one (flush=). The program may rename its
   /// files after their close.
   std::uint64_t superseded_ms = 200;
+  /// How long a set that another node has, too, waits for the other nodes' agreement about a newer one, once there are two newer ones,
+  /// or at the program's end.
+  std::uint64_t agreement_ms = 5000;
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
   /// The tries that each part has when no process of the launch lives. Each commit of a part gives the others
@@ -313,6 +345,10 @@ class Decisions {
     std::uint32_t group_size = 0;
     std::uint32_t keep = 0;
     std::uint32_t flush = 1;
+    bool is_replicated = false;
+    enum class Hold : std::uint8_t { none, asked, held, replicated, refused };
+    Hold hold = Hold::none;  ///< of a set of several nodes
+    bool is_safe_everywhere = false;
     std::optional<std::uint64_t>
         whole_ms;  ///< since when all of it is in this node's stage; only with flush=
     std::vector<PartId> replaced;  ///< the parts whose stubs it found at its paths, if it is whole
@@ -351,6 +387,7 @@ class Decisions {
     /// By rank: `order` of the newest set that it has begun.
     std::map<std::uint32_t, std::uint64_t> newest_begun;
     std::deque<SetName> kept;
+    std::uint32_t held_in_vain = 0;  ///< sets about which the nodes did not agree in time
   };
   struct Rank {
     std::uint32_t rank = 0;
@@ -382,7 +419,13 @@ class Decisions {
   void apply(const ContainersWatched& event) { watches_ = event.is_any; }
   void apply(const Tick&) {}
   void apply(const StageShort&) { release_kept(); }
-  void apply(const Hurry& event) { hurries_ = event.is_on; }
+  void apply(const Hurry& event) {
+    hurries_ = event.is_on;
+    has_team_ = event.has_team;
+  }
+  void apply(const SetHeld&);
+  void apply(const SetReplicated&);
+  void apply(const SetAgreed&);
   void apply(const Terminate&);
 
   void name_parts();
@@ -414,14 +457,21 @@ class Decisions {
   bool is_calm(const Set& set, const std::vector<Part*>& parts);
   [[nodiscard]] bool all_have_joined(std::uint32_t local_rank_count) const;
   [[nodiscard]] bool others_may_join(const Set& set);
-  void note_whole(Set& set, const std::vector<Part*>& published) const;
+  void note_whole(const SetName& name, Set& set, const std::vector<Part*>& published);
+  [[nodiscard]] static bool spans_nodes(const Set& set);
+  [[nodiscard]] static std::uint32_t parts_here(const Set& set);
+  [[nodiscard]] static bool is_urgent(const Part& part);
   [[nodiscard]] const Set* whole_after(const SetName& name) const;
+  [[nodiscard]] std::vector<const Set*> whole_here_after(const SetName& name) const;
+  bool is_to_hold_across(const SetName& name, const Set& set, const std::vector<Part*>& parts);
+  void hold_set(const SetName& name, Set& set, std::vector<Part*> parts);
+  void tell_safe();
   bool is_to_hold_back(const SetName& name, const Set& set, const std::vector<Part*>& parts);
   [[nodiscard]] bool may_be_superseded(const SetName& name, const Set& set,
                                        const std::vector<Part*>& parts) const;
   [[nodiscard]] const Set* superseded_by(const SetName& name, const Set& set,
                                          const std::vector<Part*>& parts) const;
-  void mark_superseded(const Set& newer, DrainGroup& group) const;
+  void mark_superseded(const SetName& name, const Set& newer, DrainGroup& group) const;
   bool may_be_lone(const Part& part) const;
   void drain(const SetName& name, Set& set, std::vector<Part*> parts);
   bool may_be_bundled(const Set& set, const std::vector<Part*>& parts) const;
@@ -463,6 +513,9 @@ class Decisions {
   std::size_t behind_ = 0;
   bool holds_back_ = false;
   bool hurries_ = false;
+  bool has_team_ = true;
+  std::optional<std::uint64_t> ended_ms_;  ///< since when no process may write
+  std::set<SetName> not_told_;             ///< sets of several nodes that were whole here
   bool storage_failed_ = false;
   bool terminating_ = false;
   bool exited_ = false;

@@ -21,6 +21,7 @@
 #include "aggregation/leader/collections.hpp"
 #include "aggregation/leader/deadline.hpp"
 #include "aggregation/leader/discovery.hpp"
+#include "aggregation/leader/held_sets.hpp"
 #include "aggregation/leader/launches.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/leader/requests.hpp"
@@ -63,6 +64,7 @@ constexpr std::size_t most_natives = 4096;
 /// How often the leader looks for requests of other nodes' ranks, if any can come.
 constexpr std::uint64_t request_ms = 250;
 constexpr std::uint64_t watch_ms = 100;  ///< between looks at containers that may be removed
+constexpr std::uint64_t team_ms = 50;    ///< between looks at what the team has sent, or says
 /// Shared frames are dropped after frames_unheld_ns if no rank holds them. Frames that a rank holds
 /// are dropped if they were not touched for frames_idle_ns, or frames_idle_short_ns if the stage is
 /// large. Ranks touch the frames that they use once a second, but on a busy machine they may be
@@ -87,6 +89,7 @@ class Leader {
         decisions_(patience),
         deadline_(options.settings),
         summary_(directory),
+        held_sets_(directory),
         quick_("mcr put back", answers_),
         collect_("mcr collect", answers_),
         drain_("mcr drain", answers_, Worker::WhenIdle::trim) {}
@@ -127,8 +130,11 @@ class Leader {
       if (std::exchange(tells_stage_short_, false)) events.emplace_back(StageShort{});
       look_at_watch();
       look_at_collections();
+      std::vector<Event> said = held_sets_.look();
+      std::move(said.begin(), said.end(), std::back_inserter(events));
       events.emplace_back(
-          Hurry{is_stage_large_ || deadline_.is_near(now_since_1970_ms()) || is_asked_to_flush()});
+          Hurry{is_stage_large_ || deadline_.is_near(now_since_1970_ms()) || is_asked_to_flush(),
+                held_sets_.has_team()});
       events.emplace_back(FramesShared{shares_frames_});
       events.emplace_back(ContainersWatched{!container_watch_.is_empty()});
       events.emplace_back(Tick{});
@@ -169,7 +175,9 @@ class Leader {
 
   void act(const DrainGroup& group) {
     drains_[group.drain] = group.parts;
-    drain_.submit(writing_text(group), [this, group]() -> std::vector<Event> {
+    drain_.submit(writing_text(group), [this, group = group]() mutable -> std::vector<Event> {
+      const auto held = held_sets_.take(group.set);
+      group.held = held.get();
       if (auto dropped = drop_superseded(directory_, group, summary_, stubs_))
         return {*std::move(dropped)};
       DrainDone done = commit(group);
@@ -177,6 +185,19 @@ class Leader {
       return {std::move(done)};
     });
   }
+
+  void act(const HoldSet& hold) {
+    const DrainGroup& group = hold.group;
+    drain_.submit("encoding " + group.set.masked_name + " for another node",
+                  [this, group]() -> std::vector<Event> {
+                    auto held = hold_group(directory_, group, stubs_);
+                    const bool is_held = held != nullptr;
+                    if (is_held) held_sets_.add(group.set, std::move(held));
+                    return {SetHeld{group.drain, group.set, is_held}};
+                  });
+  }
+
+  void act(const TellSafe& safe) { held_sets_.tell(safe); }
 
   static std::string writing_text(const DrainGroup& group) {
     return "writing the container of " + group.set.masked_name;
@@ -416,6 +437,7 @@ class Leader {
     if (shares_frames_) pause = std::min(pause, notice_ms);
     if (!container_watch_.is_empty()) pause = std::min(pause, watch_ms);
     if (requests_.may_come()) pause = std::min(pause, request_ms);
+    if (held_sets_.waits()) pause = std::min(pause, team_ms);
     const auto wake_at = [&, now = restart::monotonic_ms()](std::optional<std::uint64_t> at_ms) {
       if (at_ms) pause = std::min(pause, *at_ms > now ? *at_ms - now : 0);
     };
@@ -548,6 +570,7 @@ class Leader {
   ShortStorage short_storage_{summary_, container_watch_};  ///< of the drain's thread
   NativeWriters natives_;                                   ///< of the quick thread
   Collections collections_;
+  HeldSets held_sets_;
   /// By number of a drain under way: its parts.
   std::map<std::uint64_t, std::vector<PartId>> drains_;
   std::uint64_t turn_begin_ns_ = 0;  ///< this thread's processor time when the turn began

@@ -50,6 +50,8 @@ PartFacts facts_of(const restart::Journal& journal) {
   // With gc=on, stubs have a second name of ours, which hides that the program has overwritten them.
   const bool may_hold_back = restart::gc_of(settings) != restart::Gc::always;
   facts.flush = may_hold_back ? static_cast<std::uint32_t>(settings.count("flush")) : 1;
+  facts.is_replicated = settings.text("replicas") == "1";
+  facts.waits_for_replica = facts.flush > 1 && settings.text("close") == "replicated";
   facts.replaced = begin.replaced_part;
   facts.family = restart::pattern_of(begin.path);
   // A masked name without `{rank}` or `{part}` is the last candidate. It stands beside others only if

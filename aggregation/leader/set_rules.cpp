@@ -53,6 +53,7 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   set.group_size = facts.group_size;
   set.keep = facts.keep;
   set.flush = facts.flush;
+  set.is_replicated = facts.is_replicated;
   set.is_amended |= facts.is_amendment;
   set.is_by_untrusted_links |= facts.is_by_untrusted_links;
   if (!part.is_alone) note_failed_attempts(*part.set, set, facts);
@@ -243,14 +244,14 @@ bool Decisions::is_look_due(const Part& part) {
   const bool all_are_here = part.facts.local_rank_count >= part.facts.rank_count;
   if (all_are_here && !anybody_may_write() && all_have_joined(part.facts.local_rank_count))
     return true;
-  return is_due(part.published_ms + (part.durable ? patience_.durable_ms : patience_.lone_ms));
+  return is_due(part.published_ms + (is_urgent(part) ? patience_.durable_ms : patience_.lone_ms));
 }
 
 /// True if no further siblings can come, or if the part does not wait for them.
 bool Decisions::is_last_look(Part& part) {
   const Set& set = sets_.at(*part.set);
   if (!is_ripe(set, {&part})) return false;
-  if (part.durable || part.requested) return true;
+  if (is_urgent(part) || part.requested) return true;
   const bool all_are_here = set.local_rank_count >= set.rank_count;
   if (all_are_here && !anybody_may_write()) return true;
   if (!is_due(part.published_ms + patience_.lone_ms)) return false;

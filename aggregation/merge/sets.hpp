@@ -67,6 +67,9 @@ struct PartFacts {
   std::uint32_t keep = 0;        ///< number of newest sets that stay in the stage
   /// Each `flush`-th writing of the same names goes to storage; 1: all do.
   std::uint32_t flush = 1;
+  bool is_replicated = false;  ///< replicas=1
+  /// With flush=: its close waits until another node or storage has the part (close=replicated).
+  bool waits_for_replica = false;
   std::optional<PartId> replaced;  ///< the part whose stub lay at the path
   /// True if the part amends another launch's set. This launch's ranks then do not tell which ranks
   /// wrote that set.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/team/team.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "aggregation/team/agreements.hpp"
 #include "aggregation/team/ring.hpp"
 #include "aggregation/team/turns.hpp"
 #include "restart/base/log.hpp"
@@ -76,15 +75,8 @@ bool Sender::finish() {
 
 std::optional<std::string> Sender::next() {
   const auto names = place_->list(Box::out);
-  if (!names) return std::nullopt;
-  for (const std::string& name : *names) {
-    const auto refused = refused_.find(name);
-    if (refused == refused_.end()) return name;
-    const auto file = place_->open(Box::out, name);
-    const auto status = file ? file->status() : Result<struct stat>(file.error());
-    if (status && status->st_ino != refused->second) return name;
-  }
-  return std::nullopt;
+  if (!names || names->empty()) return std::nullopt;
+  return names->front();
 }
 
 bool Sender::begin() {
@@ -127,10 +119,9 @@ void Sender::take_answer() {
     if (is_offered) (void)place_->move(sent.name, Box::out, Box::sent).has_value();
     return;
   }
-  if (sent.error && is_offered) (void)place_->remove(Box::out, sent.name).has_value();
+  if (is_offered) (void)place_->move(sent.name, Box::out, Box::refused).has_value();
   if (answer_ == held_answer) return;
   held_.erase(sent.name);
-  if (const auto status = sent.file.status()) refused_[sent.name] = status->st_ino;
   restart::log_warning_once(
       "refused",
       "another node could not take a replica (replicas=1), for example because "
@@ -296,6 +287,9 @@ void serve_team(const TeamOptions& options, MPI_Comm team, const std::function<b
   Sender sender(own, team, neighbours.buddy);
   Receiver receiver(own, team, neighbours.from);
   constexpr int giving_rank = 0;
+  std::optional<AgreementGiver> agreements;
+  if (rank == giving_rank) agreements.emplace(team);
+  AgreementTaker agreed(own, team, giving_rank);
   std::optional<TurnGiver> giver;
   std::optional<TurnTaker> taker;
   if (writers > 0 && rank == giving_rank) giver.emplace(team, writers);
@@ -306,12 +300,18 @@ void serve_team(const TeamOptions& options, MPI_Comm team, const std::function<b
     return has_taken || has_given;
   };
   bool is_ending = false;
+  const auto go_on_with_agreements = [&] {
+    const bool has_taken = agreed.go_on(!is_ending);
+    const bool has_given = agreements && agreements->go_on(!is_ending);
+    return has_taken || has_given;
+  };
   for (auto pause = shortest_pause;;) {
     const bool has_received = receiver.go_on();
     const bool has_sent = sender.go_on();
     const bool has_turned = go_on_with_turns();
-    const bool is_at_work =
-        has_received || has_sent || has_turned || receiver.is_at_work() || sender.is_at_work();
+    const bool has_agreed = go_on_with_agreements();
+    const bool is_at_work = has_received || has_sent || has_turned || has_agreed ||
+                            receiver.is_at_work() || sender.is_at_work();
     if (!is_at_work && !is_ending) is_ending = has_ended();
     if (is_ending) {
       const bool is_sent = sender.finish();
@@ -331,6 +331,7 @@ void serve_team(const TeamOptions& options, MPI_Comm team, const std::function<b
   MPI_Ibarrier(team, &all_have_ended);
   while (!is_complete(all_have_ended) || (giver && !giver->is_done())) {
     (void)go_on_with_turns();
+    (void)go_on_with_agreements();
     std::this_thread::sleep_for(longest_pause);
   }
 }

@@ -17,7 +17,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -56,7 +55,7 @@ class Sender {
   void take_answer();
   bool drop_withdrawn();
   void send(int tag, Bytes message);
-  /// Returns a replica in out/ that the buddy has not refused.
+  /// Returns a replica in out/.
   [[nodiscard]] std::optional<std::string> next();
 
   const restart::TeamDirectory* place_;
@@ -64,9 +63,8 @@ class Sender {
   int buddy_;
   bool has_ended_ = false;
   std::optional<Transfer> sending_;
-  std::set<std::string> held_;                    ///< by the buddy
-  std::map<std::string, std::uint64_t> refused_;  ///< by the buddy: name and inode
-  Bytes message_;                                 ///< in flight
+  std::set<std::string> held_;  ///< by the buddy
+  Bytes message_;               ///< in flight
   MPI_Request request_ = MPI_REQUEST_NULL;
   MPI_Request answer_request_ = MPI_REQUEST_NULL;
   std::uint8_t answer_ = 0;

@@ -36,8 +36,9 @@ constexpr std::array table = std::to_array<SettingRow>({
     {"flush", "1", count, "COUNT",
      "Of files that the program overwrites, only each COUNT-th set goes to storage. The others "
      "stay in memory until a newer set of the same files is whole; the last one goes to storage at "
-     "the job's end. Only if all ranks of the job run on one node. The loss of the node then costs "
-     "all sets since the last whole one in storage: mostly COUNT - 1 more."},
+     "the job's end. In a job of several nodes only with replicas=1, which keeps them on two "
+     "nodes. In a job of one node, the loss of the node costs all sets since the last whole one in "
+     "storage: mostly COUNT - 1 more."},
     {"replicas", "0", choice, "0|1",
      "1: until a set is in storage, another node of the job keeps a copy of its container in "
      "memory. Needs "

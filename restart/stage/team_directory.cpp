@@ -24,9 +24,10 @@ namespace {
 constexpr const char* directory_name = "replicas";
 constexpr const char* team_name = "team";
 constexpr const char* turns_name = "turns";
-constexpr std::array all_boxes{TeamDirectory::Box::made,  TeamDirectory::Box::out,
-                               TeamDirectory::Box::sent,  TeamDirectory::Box::held,
-                               TeamDirectory::Box::asked, TeamDirectory::Box::given};
+constexpr std::array all_boxes{
+    TeamDirectory::Box::made,    TeamDirectory::Box::out,  TeamDirectory::Box::sent,
+    TeamDirectory::Box::refused, TeamDirectory::Box::held, TeamDirectory::Box::asked,
+    TeamDirectory::Box::given,   TeamDirectory::Box::safe, TeamDirectory::Box::agreed};
 
 const char* box_name(TeamDirectory::Box box) {
   switch (box) {
@@ -36,12 +37,18 @@ const char* box_name(TeamDirectory::Box box) {
       return "out";
     case TeamDirectory::Box::sent:
       return "sent";
+    case TeamDirectory::Box::refused:
+      return "refused";
     case TeamDirectory::Box::held:
       return "held";
     case TeamDirectory::Box::asked:
       return "asked";
     case TeamDirectory::Box::given:
       return "given";
+    case TeamDirectory::Box::safe:
+      return "safe";
+    case TeamDirectory::Box::agreed:
+      return "agreed";
   }
   return "made";
 }
@@ -145,15 +152,15 @@ Result<void> TeamDirectory::remove_leftovers() const {
       return name.starts_with(name_of_launch(launch, ""));
     });
   };
-  for (const Box box : {Box::made, Box::out, Box::sent}) {
-    for (const std::string& name : MCR_TRY(list(box))) {
+  for (const Box box : {Box::made, Box::out, Box::sent, Box::refused, Box::safe, Box::agreed}) {
+    for (const std::string& name : list(box).value_or({})) {  // earlier builds had fewer boxes
       if (is_of_launch(name)) continue;
       // In made/ there may be a directory with the parts of a replica that was to be brought back.
       MCR_TRY(remove_tree(descriptor(), path_in(box, name)));
     }
   }
   for (const Box box : {Box::asked, Box::given}) {
-    for (const std::string& name : list(box).value_or({}))  // earlier builds had no such boxes
+    for (const std::string& name : list(box).value_or({}))
       if (!is_locked(box, name)) MCR_TRY(remove(box, name));
   }
   return {};

@@ -6,10 +6,13 @@
 //                    made/NAME   a leader writes the file, or a replica comes from another node
 //                    out/NAME    the replica waits for the team, which sends it to the node's buddy
 //                    sent/NAME   the same file: the buddy holds the replica, too
+//                    refused/NAME the same file: the buddy has no room for it
 //                    held/NAME   the replica of another node
 //                    turns       locked by the node's process of the team while it gives turns
 //                    asked/NAME  a leader waits for a turn to write; the file is locked while the leader lives
 //                    given/NAME  the same file: the leader has a turn until it removes the name
+//                    safe/NAME   an empty file: this node's part of a set is safe (flush=): in storage, or at the buddy, too
+//                    agreed/NAME the same file: the other nodes' parts are safe, too
 //
 // When a container is in storage, its leader removes NAME from out/ and sent/; the team then tells the buddy,
 // which removes NAME from held/. What is left in held/ after the team's end belongs to nodes that have died, or
@@ -26,7 +29,7 @@ namespace mcr::restart {
 
 class TeamDirectory {
  public:
-  enum class Box { made, out, sent, held, asked, given };
+  enum class Box { made, out, sent, refused, held, asked, given, safe, agreed };
 
   /// Makes what is missing. `stage` as for LaunchDirectory::create().
   static Result<TeamDirectory> make(const std::string& stage);
@@ -52,8 +55,8 @@ class TeamDirectory {
   [[nodiscard]] bool has(Box box, const std::string& name) const;
   /// True if a process holds a lock on the file, as a leader does that waits for a turn or has one.
   [[nodiscard]] bool is_locked(Box box, const std::string& name) const;
-  /// Removes what dead leaders and teams have left: files of no launch in the stage in made/, out/ and sent/, and files that nobody has
-  /// locked in asked/ and given/. Replicas in held/ stay.
+  /// Removes what dead leaders and teams have left: files that nobody has locked in asked/ and given/, and files of no launch in the
+  /// stage in all other boxes but held/.
   [[nodiscard]] Result<void> remove_leftovers() const;
 
   /// The name of a file that a leader of the launch in this directory makes. `word` tells it from the launch's other files.

@@ -73,6 +73,8 @@ class Simulation {
     group_size_ = chance(0.3) ? pick(1, 4) : 0;
     keep_ = chance(0.3) ? pick(1, 3) : 0;
     flush_ = chance(0.4) ? pick(2, 4) : 1;
+    ranks_elsewhere_ = flush_ > 1 && knows_local_count_ && chance(0.5) ? pick(1, 5) : 0;
+    others_agree_ = chance(0.8) ? 0.9 : 0.0;
     steps_ = pick(1, 6);
     naming_ = pick(0, naming_kinds - 1);
     files_ = rule(pick(0, rule_kinds - 1));
@@ -138,7 +140,9 @@ class Simulation {
     if (world_is_quiet()) return;
     if (chance(0.003)) return kill_leader();
     if (chance(0.002)) return tell(StageShort{});
-    if (chance(0.002)) return tell(Hurry{chance(0.5)});
+    if (chance(0.002)) return tell(Hurry{chance(0.5), chance(0.8)});
+    if (!held_.empty() && chance(0.02)) return answer_of_buddy();
+    if (!told_.empty() && chance(0.1)) return agree();
     if (chance(0.002)) return share(!shares_frames_);
     if (has_requests_ && chance(0.02)) return request();
     if (chance(0.001)) {
@@ -166,7 +170,7 @@ class Simulation {
         if (chance(0.02)) return drop(part);
         return publish(part);
       }
-      if (part.fate == Fate::published && chance(0.02) && !in_action(id)) {
+      if (part.fate == Fate::published && chance(0.02) && !in_action(id) && !is_locked(id)) {
         part.fate = Fate::open;
         tell(PartWithdrawn{id});
         return;
@@ -253,13 +257,13 @@ class Simulation {
 
   void create(WorldRank& rank, const std::string& path) {
     const auto names =
-        mcr::vol::captured_names({files_, path, path, rank.rank, rank_count_}).masked_names;
+        mcr::vol::captured_names({files_, path, path, rank.rank, all_ranks()}).masked_names;
     const std::string family = mcr::restart::pattern_of(path);
     const bool is_native = marks_.contains(family) || rank.unranked.contains(family) ||
                            (!names.empty() && marks_.contains(mcr::restart::pattern_of(names[0])));
     if (names.empty() || is_native) {
       world_files_[path] = {rank.rank, false};
-      if (!names.empty() || rank_count_ == 1 || files_.find("auto") == std::string::npos) return;
+      if (!names.empty() || all_ranks() == 1 || files_.find("auto") == std::string::npos) return;
       rank.unranked.insert(family);
       // The stage may not be there yet.
       if (chance(0.8) && marks_.insert(family).second) tell(FamilyUnranked{family});
@@ -271,7 +275,7 @@ class Simulation {
     begin.launch = "L";
     begin.path = path;
     begin.rank = rank.rank;
-    begin.rank_count = rank_count_;
+    begin.rank_count = all_ranks();
     begin.local_rank_count = knows_local_count_ ? rank_count_ : 0;
     begin.masked_names = names;
     const auto [sequence, is_first] = sequences_.try_emplace({rank.rank, path}, 0);
@@ -283,8 +287,10 @@ class Simulation {
     facts.group_size = group_size_;
     facts.keep = keep_;
     facts.flush = flush_;
+    facts.is_replicated = ranks_elsewhere_ > 0;
+    facts.waits_for_replica = closes_wait();
     facts.bundle_family.clear();
-    if (rank_count_ == 1 && names.size() == 1 && keep_ == 0 && flush_ <= 1) {
+    if (all_ranks() == 1 && names.size() == 1 && keep_ == 0 && flush_ <= 1) {
       facts.bundle_family = mcr::restart::pattern_of(names.front());
       facts.block = std::to_string(rank.step / 20);
     }
@@ -315,6 +321,25 @@ class Simulation {
   void drop(WorldPart& part) {
     part.fate = Fate::dropped;
     tell(PartDropped{part.facts.part});
+  }
+
+  /// Another node has the container of a held set, or refuses it. A new team may lose it later.
+  void answer_of_buddy() {
+    auto set = held_.begin();
+    std::advance(set, pick(0, static_cast<std::uint32_t>(held_.size() - 1)));
+    const SetName name = *set;
+    const bool is_refused = chance(0.1);
+    if (is_refused) held_.erase(set);
+    tell(SetReplicated{name, is_refused});
+  }
+
+  /// All nodes have told of a set.
+  void agree() {
+    const SetName set = told_.front();
+    told_.erase(told_.begin());
+    if (!chance(others_agree_)) return;
+    agreed_.insert(set);
+    tell(SetAgreed{set});
   }
 
   /// A rank of another node wants to read or write a part, whatever has become of it.
@@ -364,6 +389,7 @@ class Simulation {
   /// Another leader finds what lies in the stage.
   void new_leader() {
     actions_.clear();
+    held_.clear();
     decisions_ = Decisions();
     decisions_.succeed();
     ended_since_ = 0;
@@ -408,11 +434,13 @@ class Simulation {
       if (verbose_) say(decision);
       if (const auto* mark = std::get_if<MarkNative>(&decision); mark && chance(0.9))
         marks_.insert(mark->pattern);
+      if (const auto* safe = std::get_if<TellSafe>(&decision)) told_.push_back(safe->set);
       if (std::holds_alternative<Exit>(decision)) {
         exited_ = true;
         complete_exit_ = std::get<Exit>(decision).complete;
       } else if (!std::holds_alternative<MarkNative>(decision) &&
                  !std::holds_alternative<StorageFailed>(decision) &&
+                 !std::holds_alternative<TellSafe>(decision) &&
                  !std::holds_alternative<FreeKept>(decision)) {
         actions_.push_back({now_ + pick(0, 3000), decision});
       }
@@ -466,7 +494,19 @@ class Simulation {
     Event& out = answer ? *answer : ignored;
     if (const auto* look = std::get_if<LookForSiblings>(&decision)) {
       out = look_up(parts_.at(look->part).facts);
+    } else if (const auto* hold = std::get_if<HoldSet>(&decision)) {
+      bool is_held = chance(0.9);
+      if (answer &&
+          chance(0.05)) {  // the program takes a part back before the leader has locked it
+        const PartId id = hold->group.parts.front();
+        parts_.at(id).fate = Fate::open;
+        tell(PartWithdrawn{id});
+      }
+      for (const PartId& id : hold->group.parts) is_held &= parts_.at(id).fate == Fate::published;
+      if (is_held && answer) held_.insert(hold->group.set);
+      out = SetHeld{hold->group.drain, hold->group.set, is_held};
     } else if (const auto* group = std::get_if<DrainGroup>(&decision)) {
+      held_.erase(group->set);
       DrainDone done{group->drain, {}, {}, false};
       std::vector<Event> lost;
       const bool fails = now_ < storage_fails_until_;
@@ -547,7 +587,8 @@ class Simulation {
 
   /// Some rank of the node may be about to begin.
   [[nodiscard]] bool awaits_ranks() const {
-    if (terminated_ || has_requests_ || !knows_local_count_ || !anybody_lives()) return false;
+    if (terminated_ || has_requests_ || !knows_local_count_ || !anybody_lives() || closes_wait())
+      return false;
     if (first_join_ == 0 || now_ >= first_join_ + Patience{}.join_ms) return false;
     for (const WorldRank& rank : ranks_) {
       if (!rank.joined) return true;
@@ -556,7 +597,17 @@ class Simulation {
   }
 
   void check(const Decision& decision) {
-    if (const auto* group = std::get_if<DrainGroup>(&decision)) {
+    if (const auto* hold = std::get_if<HoldSet>(&decision)) {
+      if (ranks_elsewhere_ == 0) fail("holds a set of one node");
+      if (hold->group.parts.size() != rank_count_) fail("holds some parts of a set");
+      for (const PartId& id : hold->group.parts) {
+        if (parts_.at(id).fate != Fate::published) fail("holds a part that is not published");
+        if (in_action(id)) fail("a part in two actions");
+      }
+      if (has_more_parts(hold->group)) fail("holds some parts of a set");
+    } else if (const auto* safe = std::get_if<TellSafe>(&decision)) {
+      check_safe(*safe);
+    } else if (const auto* group = std::get_if<DrainGroup>(&decision)) {
       std::set<std::uint32_t> ranks, runs;
       std::set<std::string> paths;
       if (group->parts.empty()) fail("a group without parts");
@@ -581,9 +632,9 @@ class Simulation {
       if (group->is_superseded && group->parts.size() != rank_count_)
         fail("gives up one group of several");
       const bool is_of_one_file = mcr::restart::is_of_one_file(group->set.masked_name);
-      if (is_of_one_file && rank_count_ > 1 && group->parts.size() != 1)
+      if (is_of_one_file && all_ranks() > 1 && group->parts.size() != 1)
         fail("several files in the set of one file");
-      if (is_of_one_file && rank_count_ > 1 && !group->passed_ranks.empty())
+      if (is_of_one_file && all_ranks() > 1 && !group->passed_ranks.empty())
         fail("ranks passed a set of one file");
       if (!is_of_one_file && awaits_ranks() && storage_fails_until_ == 0)
         fail("drained while ranks of the node have not begun");
@@ -631,6 +682,25 @@ class Simulation {
     }
   }
 
+  /// Invariant 7.
+  void check_safe(const TellSafe& safe) {
+    std::set<std::uint32_t> here;
+    for (const auto& [id, part] : parts_) {
+      const auto& names = part.facts.names;
+      const bool is_of_set = part.facts.sequence == safe.set.sequence &&
+                             std::any_of(names.begin(), names.end(), [&](const auto& it) {
+                               return it.masked_name == safe.set.masked_name;
+                             });
+      if (!is_of_set) continue;
+      if (part.fate == Fate::committed ||
+          (part.fate == Fate::published && held_.contains(safe.set)))
+        here.insert(part.facts.rank);
+    }
+    if (here.size() < rank_count_ || safe.parts != rank_count_)
+      fail("tells that a set is safe that is not");
+    if (safe.all != all_ranks()) fail("tells a wrong number of ranks");
+  }
+
   /// True if each rank has closed a newer file of the same name, and none of these is being written again.
   [[nodiscard]] bool is_replaced(const DrainGroup& group) const {
     std::map<std::uint64_t, std::set<std::uint32_t>> closed;  // by sequence: ranks
@@ -640,8 +710,13 @@ class Simulation {
         if (name.masked_name == group.set.masked_name && part.facts.sequence > group.set.sequence)
           closed[part.facts.sequence].insert(part.facts.rank);
     }
-    return std::any_of(closed.begin(), closed.end(),
-                       [&](const auto& entry) { return entry.second.size() == rank_count_; });
+    const auto is_agreed = [&](std::uint64_t sequence) {
+      return ranks_elsewhere_ == 0 ||
+             agreed_.contains({group.set.launch, group.set.masked_name, sequence});
+    };
+    return std::any_of(closed.begin(), closed.end(), [&](const auto& entry) {
+      return entry.second.size() == rank_count_ && is_agreed(entry.first);
+    });
   }
 
   /// True if a part outside the group is of the same writing of one of its files.
@@ -768,6 +843,10 @@ class Simulation {
           if (part == id) return true;
         }
       }
+      if (const auto* hold = std::get_if<HoldSet>(&action.decision)) {
+        for (const PartId& part : hold->group.parts)
+          if (part == id) return true;
+      }
       if (const auto* back = std::get_if<PutBack>(&action.decision); back && back->part == id)
         return true;
       if (const auto* settle = std::get_if<Settle>(&action.decision); settle && settle->part == id)
@@ -775,6 +854,18 @@ class Simulation {
     }
     return false;
   }
+
+  /// True if the leader keeps a lock on the part, because its set is held.
+  bool is_locked(const PartId& id) const {
+    const PartFacts& facts = parts_.at(id).facts;
+    return std::any_of(facts.names.begin(), facts.names.end(), [&](const auto& name) {
+      return held_.contains({facts.launch, name.masked_name, facts.sequence});
+    });
+  }
+
+  /// With close=replicated, a set need not wait for ranks that have not begun.
+  [[nodiscard]] bool closes_wait() const { return ranks_elsewhere_ > 0 && seed_ % 2 == 0; }
+  [[nodiscard]] std::uint32_t all_ranks() const { return rank_count_ + ranks_elsewhere_; }
 
   bool has_published(const std::string& presence) const {
     for (const auto& [id, part] : parts_) {
@@ -793,8 +884,8 @@ class Simulation {
     } else if (const auto* mark = std::get_if<MarkNative>(&decision)) {
       std::printf("native %s (%s)\n", mark->pattern.c_str(), mark->why.c_str());
     } else {
-      static const char* const names[] = {"look",   "drain", "put back", "mark",
-                                          "settle", "free",  "note",     "exit"};
+      static const char* const names[] = {"look",    "drain",  "hold", "tell", "put back", "mark",
+                                          "storage", "settle", "free", "note", "exit"};
       std::printf("%s\n", names[decision.index()]);
     }
   }
@@ -836,6 +927,11 @@ class Simulation {
   std::vector<WorldRank> ranks_;
   std::map<PartId, WorldPart> parts_;
   std::set<SetName> given_up_, committed_;  ///< sets of which a group was
+  std::uint32_t ranks_elsewhere_ = 0;       ///< on other nodes, with replicas
+  double others_agree_ = 0;
+  std::set<SetName> held_;     ///< by this leader, with a replica
+  std::vector<SetName> told_;  ///< that they are safe here
+  std::set<SetName> agreed_;   ///< safe on all nodes
   std::vector<Action> actions_;
   std::vector<Event> found_after_;
   Decisions decisions_;

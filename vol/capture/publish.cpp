@@ -80,7 +80,10 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
   record.size = part.size;
   record.publish_ns = realtime_ns();
   record.provisional = provisional;
-  record.durable = part.close != restart::Close::staged;
+  // With flush=, a leader may hold the part back from storage, unless the rank waits for storage.
+  const bool is_replica_enough =
+      part.close == restart::Close::replicated && part.settings->count("flush") > 1;
+  record.durable = part.close != restart::Close::staged && !is_replica_enough;
   record.stub_is_placed = part.has_stub;
   return record;
 }

@@ -105,7 +105,7 @@ TEST_CASE(
   Nodes nodes(false);
   nodes.offer("first");
   nodes.go_on();
-  CHECK(*nodes.own.list(Box::out) == Names{name});
+  CHECK(*nodes.own.list(Box::refused) == Names{name});
   CHECK_FALSE(nodes.sender.go_on());
   nodes.offer("second");
   CHECK(nodes.sender.go_on());

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sets of several nodes that this leader holds back (flush=), and what it tells the team about them, and the team it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregation/commit/held_set.hpp"
+#include "aggregation/leader/decisions.hpp"
+#include "restart/stage/team_directory.hpp"
+
+namespace mcr::aggregation {
+
+class HeldSets {
+ public:
+  explicit HeldSets(const restart::LaunchDirectory& directory) : directory_(directory) {}
+  /// Removes this leader's files from safe/ and agreed/.
+  ~HeldSets();
+  HeldSets(const HeldSets&) = delete;
+  HeldSets& operator=(const HeldSets&) = delete;
+
+  // The drain's thread calls these two.
+  void add(const SetName& set, std::unique_ptr<HeldSet> held);
+  /// Null if the set is not held.
+  std::unique_ptr<HeldSet> take(const SetName& set);
+
+  // The leader's loop calls these.
+  void tell(const TellSafe& safe);
+  /// Returns what has become known: SetReplicated and SetAgreed.
+  std::vector<Event> look();
+  /// True if the team lives, or if this leader has needed none yet.
+  [[nodiscard]] bool has_team();
+  /// True if look() will probably find something new soon.
+  [[nodiscard]] bool waits() const;
+
+ private:
+  struct Entry {
+    std::unique_ptr<HeldSet> held;
+    bool is_replicated = false;  ///< was told to the decisions
+  };
+  const restart::TeamDirectory* place();
+
+  const restart::LaunchDirectory& directory_;
+  std::optional<restart::TeamDirectory> place_;
+  std::map<SetName, std::string> told_;  ///< files in safe/, by set
+  mutable std::mutex mutex_;
+  std::map<SetName, Entry> held_;  ///< guarded by mutex_
+  std::uint64_t changed_ms_ =
+      0;  ///< guarded by mutex_: when the team last had something new to do or to say
+};
+
+}  // namespace mcr::aggregation

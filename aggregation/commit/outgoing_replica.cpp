@@ -30,13 +30,15 @@ std::optional<OutgoingReplica> OutgoingReplica::begin(const restart::LaunchDirec
 OutgoingReplica::OutgoingReplica(OutgoingReplica&& other) noexcept
     : place_(std::exchange(other.place_, std::nullopt)),
       name_(std::move(other.name_)),
+      other_name_(std::move(other.other_name_)),
       file_(std::move(other.file_)) {}
 
 OutgoingReplica::~OutgoingReplica() {
   if (!place_) return;
   for (const Box box : {Box::made, Box::out, Box::sent, Box::refused}) {
-    if (const auto removed = place_->remove(box, name_); !removed)
-      restart::log_warning_once("replica", removed.error().message);
+    for (const std::string& name : {name_, other_name_})
+      if (const auto removed = place_->remove(box, name); !removed)
+        restart::log_warning_once("replica", removed.error().message);
   }
 }
 
@@ -46,6 +48,8 @@ OutgoingReplica::At OutgoingReplica::where() const {
 }
 
 Result<const restart::File*> OutgoingReplica::create_file() {
+  // What the buddy has stays there until it has the new file, so that no moment is left in which only this node has the set.
+  if (place_->has(Box::sent, name_)) std::swap(name_, other_name_);
   // The team may be sending an earlier attempt's file.
   for (const Box box : {Box::out, Box::sent, Box::refused}) MCR_TRY(place_->remove(box, name_));
   file_ = MCR_TRY(place_->create(Box::made, name_));

@@ -30,7 +30,7 @@ class OutgoingReplica {
   enum class At { on_the_way, buddy, refused };
   [[nodiscard]] At where() const;
 
-  /// Makes an empty file, for another attempt, too: what was offered before is withdrawn.
+  /// Makes an empty file, for another attempt, too. What an earlier attempt, or a leader that has died, has sent stays at the buddy.
   [[nodiscard]] Result<const restart::File*> create_file();
   /// Hands the file, which holds a container of that size, to the team. `parts`: the group's.
   [[nodiscard]] Result<void> offer(std::uint64_t container_bytes, const DrainGroup& group,
@@ -39,10 +39,11 @@ class OutgoingReplica {
 
  private:
   OutgoingReplica(restart::TeamDirectory place, std::string name)
-      : place_(std::move(place)), name_(std::move(name)) {}
+      : place_(std::move(place)), name_(std::move(name)), other_name_(name_ + "-") {}
 
   std::optional<restart::TeamDirectory> place_;  ///< nothing: moved away
-  std::string name_;
+  std::string name_;                             ///< of the file that this attempt makes
+  std::string other_name_;                       ///< of an earlier attempt's file
   restart::File file_;
 };
 

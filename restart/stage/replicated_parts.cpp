@@ -14,11 +14,11 @@ using Box = TeamDirectory::Box;
 ReplicatedParts::ReplicatedParts(const std::string& launch_directory)
     : launch_directory_(launch_directory) {}
 
-bool ReplicatedParts::has(const PartId& part) {
+bool ReplicatedParts::has(const PartId& part, std::uint64_t publish_ns) {
   // The team may begin after this process.
   if (!place_) place_ = TeamDirectory::find(parent_of(launch_directory_)).value_or(std::nullopt);
   if (place_) read_new();
-  return parts_.contains(part);
+  return parts_.contains({part, publish_ns});
 }
 
 void ReplicatedParts::read_new() {
@@ -36,7 +36,8 @@ void ReplicatedParts::read_new() {
     if (!replica && replica.error().cause != Cause::damaged) continue;
     read_.insert(key);
     if (!replica) continue;
-    for (const Journal& journal : replica->journals) parts_.insert(journal.begin.part);
+    for (const Journal& journal : replica->journals)
+      if (journal.publish) parts_.emplace(journal.begin.part, journal.publish->publish_ns);
   }
 }
 

@@ -72,9 +72,15 @@ void wait_until_leader_has_ended(JobStage& stage, int exit_status) {
 bool wait_for_close(JobStage& stage, const restart::PartId& part, restart::Close goal) {
   ensure_leader(stage, LeaderLook::now);
   std::optional<restart::ReplicatedParts> replicated;
-  if (goal == restart::Close::replicated) replicated.emplace(stage.directory.path());
+  std::uint64_t publish_ns = 0;
+  if (goal == restart::Close::replicated) {
+    const auto journal = stage.directory.journal(State::published, part);
+    if (journal && journal->publish) publish_ns = journal->publish->publish_ns;
+    replicated.emplace(stage.directory.path());
+  }
   return wait_until(stage, stage.exit_wait_ms, [&] {
-    return !stage.directory.is_in(State::published, part) || (replicated && replicated->has(part));
+    return !stage.directory.is_in(State::published, part) ||
+           (replicated && replicated->has(part, publish_ns));
   });
 }
 

@@ -30,11 +30,14 @@ struct Place {
   }
 };
 
+constexpr std::uint64_t published_ns = 5;
+
 Bytes replica_of(const PartId& part) {
   Replica replica;
   replica.journals.emplace_back();
   replica.journals.back().begin.part = part;
   replica.journals.back().begin.path = "/w/a.0.h5";
+  replica.journals.back().publish.emplace().publish_ns = published_ns;
   return write_replica_tail(replica);
 }
 
@@ -116,19 +119,20 @@ TEST_CASE("a part is replicated when its launch's replica is in sent/, and stays
   REQUIRE(launch);
   const PartId part = *PartId::random();
   ReplicatedParts parts(launch->path());
-  CHECK_FALSE(parts.has(part));
+  CHECK_FALSE(parts.has(part, published_ns));
   const std::string name = TeamDirectory::name_of_launch(launch->path(), "1");
   place.put(Box::sent, name, std::string(as_text(replica_of(*PartId::random()))));
   place.put(Box::out, TeamDirectory::name_of_launch(launch->path(), "2"),
             std::string(as_text(replica_of(part))));
   place.put(Box::sent, "here.other.1", std::string(as_text(replica_of(part))));
-  CHECK_FALSE(parts.has(part));
+  CHECK_FALSE(parts.has(part, published_ns));
   // Another file of the same name: the next commit of the group.
   place.put(Box::made, name, std::string(as_text(replica_of(part))));
   REQUIRE(place.replicas.move(name, Box::made, Box::sent));
-  CHECK(parts.has(part));
+  CHECK(parts.has(part, published_ns));
+  CHECK_FALSE(parts.has(part, published_ns + 1));  // the file was written again since
   REQUIRE(place.replicas.remove(Box::sent, name));
-  CHECK(parts.has(part));
+  CHECK(parts.has(part, published_ns));
 }
 
 TEST_CASE("a file in sent/ that is no replica replicates nothing") {
@@ -140,7 +144,7 @@ TEST_CASE("a file in sent/ that is no replica replicates nothing") {
   damaged[damaged.size() / 2] ^= 1;
   place.put(Box::sent, TeamDirectory::name_of_launch(launch->path(), "1"), damaged);
   place.put(Box::sent, TeamDirectory::name_of_launch(launch->path(), "2"), "");
-  CHECK_FALSE(ReplicatedParts(launch->path()).has(part));
+  CHECK_FALSE(ReplicatedParts(launch->path()).has(part, published_ns));
 }
 
 TEST_CASE(

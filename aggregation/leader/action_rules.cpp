@@ -388,6 +388,8 @@ void Decisions::drain_bundle(const std::vector<Part*>& parts) {
 
 void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
   const Set* const newer = superseded_by(name, set, parts);
+  if (set.hold != Set::Hold::none)
+    set.hold = Set::Hold::refused;  // its replica goes with this drain
   std::sort(parts.begin(), parts.end(), [](const Part* a, const Part* b) {
     return std::pair(a->facts.rank, a->facts.begin_ns) <
            std::pair(b->facts.rank, b->facts.begin_ns);

@@ -278,6 +278,8 @@ void Decisions::apply(const SetHeld& event) {
 void Decisions::apply(const SetReplicated& event) {
   const auto set = sets_.find(event.set);
   if (set == sets_.end()) return;
+  const Set::Hold hold = set->second.hold;
+  if (hold != Set::Hold::held && hold != Set::Hold::replicated) return;
   set->second.hold = event.is_refused ? Set::Hold::refused : Set::Hold::replicated;
 }
 

@@ -1719,6 +1719,29 @@ TEST_CASE("flush= on several nodes: close=durable brings the set to storage") {
   CHECK(node.of<DrainGroup>().back().set == writing(1));
 }
 
+TEST_CASE(
+    "flush= on several nodes: a replica that went with a failed commit does not count any more") {
+  Node node = half_of_a_job();
+  write_half(node, 0);
+  node.commit(node.of<DrainGroup>().back());
+  node.wait(300);
+  write_half(node, 1);
+  const auto parts = hold(node, 1);
+  node.tell(Hurry{true});
+  const DrainGroup group = node.of<DrainGroup>().back();
+  node.tell(SetReplicated{writing(1)});  // seen before the commit began
+  node.tell(DrainDone{group.drain, {}, group.parts, true});
+  for (const PartId& part : parts) node.tell(PutBackDone{part, PutBackEnd::taken_back});
+  node.now += 1000;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    PartFacts again = node.facts(rank, {"a.{rank}"}, 1);
+    again.part = parts[rank];
+    node.publish(again);
+  }
+  node.wait(1000);
+  CHECK(told(node) == Sequences{0});
+}
+
 TEST_CASE("flush= on several nodes: the leader after one that died brings each set to storage") {
   Node node = half_of_a_job();
   node.decisions.succeed();

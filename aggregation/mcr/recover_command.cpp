@@ -18,6 +18,7 @@
 #include "aggregation/mcr/waiting_parts.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/settings/launcher.hpp"
+#include "restart/stage/resident_socket.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -257,6 +258,8 @@ RunCommand declare_recover(CLI::App& app) {
       if (!waited) return print_error(common, "recover", waited.error());
       drained = std::move(*waited);
       if (drained.complete) remove_ended_launches(*stage);
+      // A leader that ends does this, too, but there may be none any more.
+      restart::remove_dead_residents(*stage);
       if (drained.complete && leaders) leaders->end(leaders_idle_ms, leaders_end_ms);
     }
     const StubsReport stubs = remake_all_stubs(*words, common.json);

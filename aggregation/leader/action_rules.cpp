@@ -184,6 +184,7 @@ bool Decisions::is_to_hold_across(const SetName& name, const Set& set,
   if (!has_team_ || set.hold == Set::Hold::refused || pattern.held_in_vain >= most_in_vain)
     return false;
   if (whole_after(name) != nullptr) return false;
+  if (set.hold == Set::Hold::held && is_due(set.held_ms + patience_.replica_ms)) return false;
   const std::vector<const Set*> newer = whole_here_after(name);
   if (ended_ms_) return !newer.empty() && !is_due(*ended_ms_ + patience_.agreement_ms);
   if (newer.size() > 1 && is_due(*newer.front()->whole_ms + patience_.agreement_ms)) {

@@ -273,6 +273,7 @@ void Decisions::apply(const SetHeld& event) {
   const auto set = sets_.find(event.set);
   if (set == sets_.end()) return;
   set->second.hold = event.is_held ? Set::Hold::held : Set::Hold::refused;
+  set->second.held_ms = now_ms_;
 }
 
 void Decisions::apply(const SetReplicated& event) {

@@ -240,6 +240,8 @@ struct Patience {
   /// How long a set that another node has, too, waits for the other nodes' agreement about a newer one, once there are two newer ones,
   /// or at the program's end.
   std::uint64_t agreement_ms = 5000;
+  /// How long a set that is held back waits for its replica. The team may hang, or the network be slow.
+  std::uint64_t replica_ms = 60'000;
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
   /// The tries that each part has when no process of the launch lives. Each commit of a part gives the others
@@ -348,6 +350,7 @@ class Decisions {
     bool is_replicated = false;
     enum class Hold : std::uint8_t { none, asked, held, replicated, refused };
     Hold hold = Hold::none;  ///< of a set of several nodes
+    std::uint64_t held_ms = 0;
     bool is_safe_everywhere = false;
     std::optional<std::uint64_t>
         whole_ms;  ///< since when all of it is in this node's stage; only with flush=

@@ -1587,6 +1587,13 @@ TEST_CASE("flush= on several nodes: in doubt the set goes to storage") {
     node.tell(SetReplicated{writing(1), true});
     CHECK(is_drained());
   }
+  SECTION("the team does not send it") {
+    node.tell(SetHeld{node.of<HoldSet>().back().group.drain, writing(1), true});
+    node.wait(50'000);
+    CHECK_FALSE(is_drained());
+    node.wait(11'000);
+    CHECK(is_drained());
+  }
   SECTION("it is held") {
     hold(node, 1);
     CHECK_FALSE(is_drained());

@@ -152,11 +152,17 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     return {};
   }
 
-  Result<void> write_group_attributes(const std::string& path, const Datatypes& types,
+  Result<void> write_group_attributes(const std::string& path, bool is_needed,
+                                      const Datatypes& types,
                                       const std::vector<AttributeValue>& attributes) override {
-    const OwnedId group(path.empty() ? H5Gopen2(file_.get(), "variables", H5P_DEFAULT)
-                                     : open_existing_group(path));
-    if (!group.is_valid()) return {};  // the container has no such group
+    OwnedId group(path.empty() ? H5Gopen2(file_.get(), "variables", H5P_DEFAULT)
+                               : open_existing_group(path));
+    if (!group.is_valid() && !is_needed) return {};  // the container has no such group
+    if (!group.is_valid()) {
+      group = OwnedId(
+          H5Gcreate2(variables_.get(), path.c_str(), make_groups_.get(), H5P_DEFAULT, H5P_DEFAULT));
+      if (!group.is_valid()) return write_error("group " + path + " cannot be made");
+    }
     for (const AttributeValue& attribute : attributes) {
       MCR_TRY(copy_attribute(group.get(), types, attribute));
     }

@@ -41,8 +41,10 @@ class ContainerWriter {
   /// Writes a frame to its place. May be called by several threads at a time, beside the other functions.
   virtual Result<void> store(std::uint64_t place, ByteSpan stored) const = 0;
 
-  /// Writes attributes of the group `path` below /variables ("": of /variables itself).
-  virtual Result<void> write_group_attributes(const std::string& path, const Datatypes& types,
+  /// Writes attributes of the group `path` below /variables ("": of /variables itself). A group that is not there is
+  /// made only if `is_needed`.
+  virtual Result<void> write_group_attributes(const std::string& path, bool is_needed,
+                                              const Datatypes& types,
                                               const std::vector<AttributeValue>& attributes) = 0;
 
   struct Totals {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <numeric>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/printable.hpp"
@@ -88,7 +89,11 @@ std::string trace_text(const CommitReport& report) {
   add("container", quoted(report.path));
   add("parts", number(std::uint64_t{report.checksums.size()}));
   add("parts_not_walked", number(std::uint64_t{report.parts_not_walked}));
-  add("variables", number(std::uint64_t{report.variables.size()}));
+  add("variables",
+      number(std::accumulate(report.variables.begin(), report.variables.end(), std::uint64_t{0},
+                             [](std::uint64_t sum, const VariableReport& variable) {
+                               return sum + variable.variables;
+                             })));
   add("raw_bytes", number(report.raw_bytes));
   add("container_bytes", number(report.container_bytes));
   add("threads", number(std::uint64_t{report.drain.threads}));

@@ -20,6 +20,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
+#include <list>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -31,15 +34,19 @@
 #include "aggregation/merge/rehearsal.hpp"
 #include "aggregation/merge/solid_choice.hpp"
 #include "aggregation/merge/stable_names.hpp"
+#include "aggregation/merge/tables.hpp"
+#include "aggregation/pipeline/encode.hpp"
 #include "aggregation/pipeline/part_sums.hpp"
 #include "aggregation/pipeline/stream_copy.hpp"
 #include "codecs/choice/chooser.hpp"
 #include "codecs/choice/similar_choices.hpp"
 #include "codecs/solid/solid_encode.hpp"
+#include "restart/base/counted.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/container/own_file.hpp"
+#include "restart/format/table_rows.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -70,6 +77,8 @@ std::chrono::milliseconds walking_time(std::uint64_t bytes) {
   return std::chrono::milliseconds(5000 + bytes / 1024);
 }
 
+constexpr const char* deflate_text = "shuffle, deflate (HDF5's own)";
+
 class ContainerMaker {
  public:
   ContainerMaker(const SetToCommit& set, const MergeOptions& options)
@@ -89,10 +98,14 @@ class ContainerMaker {
     report_.path = set_.directory + "/" + set_.name;
     MCR_TRY(take_inventory());
     report_.inventory_seconds = seconds_.lap();
-    MCR_TRY(make_plan());
+    MCR_TRY(plan_datasets());
     report_.plan_seconds = seconds_.lap();
     MCR_TRY(choose_encodings());
     report_.choose_seconds = seconds_.lap();
+    MCR_TRY(make_tables());
+    report_.choose_seconds += seconds_.lap();
+    MCR_TRY(finish_plan_of_parts());
+    report_.plan_seconds += seconds_.lap();
 
     const int from = set_.home != nullptr ? set_.home->descriptor() : AT_FDCWD;
     const restart::File directory = MCR_TRY(restart::File::open(
@@ -203,26 +216,74 @@ class ContainerMaker {
     return {};
   }
 
-  Result<void> make_plan() {
+  /// Plans the datasets, still without tables and skeletons.
+  Result<void> plan_datasets() {
     const bool blocks =
         options_.scheme == Scheme::aware_block || options_.scheme == Scheme::agnostic_block;
     const std::uint64_t block = blocks ? std::max<std::uint64_t>(options_.block_bytes, 1) : 0;
-    std::vector<DatasetPlan> datasets;
-    if (is_aware(options_.scheme)) {
-      variables_ = MCR_TRY(find_variables(layouts_, options_.match));
-      std::vector<std::string> names;
-      for (const Variable& variable : variables_) names.push_back(variable.name);
-      stable_names_ = stable_names(names);
-      datasets = plan_variables(variables_, layouts_, types_, block, options_.frame_bytes);
-      if (options_.scheme == Scheme::aware) {
-        reasons_ =
-            MCR_TRY(choose_solid(datasets, files_, options_.profile, opaque_type_,
-                                 solid_frame_bytes(), known_links(), options_.drain.threads));
-      }
-    } else {
+    std::vector<DatasetPlan>& datasets = plan_.datasets;
+    if (!is_aware(options_.scheme)) {
       datasets = plan_whole_parts(part_bytes_, opaque_type_, block);
+      return {};
     }
-    plan_ = finish_plan(std::move(datasets), part_bytes_, opaque_type_, options_.frame_bytes);
+    variables_ = MCR_TRY(find_variables(layouts_, options_.match));
+    std::vector<std::string> names;
+    for (const Variable& variable : variables_) names.push_back(variable.name);
+    stable_names_ = stable_names(names);
+    datasets = plan_variables(variables_, layouts_, types_, block, options_.frame_bytes);
+    if (options_.scheme != Scheme::aware) return {};
+    tables_.emplace(datasets, variables_, layouts_, types_, options_.profile);
+    reasons_ =
+        MCR_TRY(choose_solid(datasets, tables_->suits(), files_, options_.profile, opaque_type_,
+                             solid_frame_bytes(), known_links(), options_.drain.threads));
+    return {};
+  }
+
+  /// Gathers small variables into tables. Those of one table would have got the same pipeline, and about the same
+  /// ratio: together, unlike variables would compress worse.
+  Result<void> make_tables() {
+    if (!tables_) return {};
+    const auto origins = tables_->gather(
+        plan_.datasets, [this](std::size_t i) { return likeness_of(encodings_[i]); },
+        std::min(options_.frame_bytes, table_frame_bytes));
+    std::vector<Encoding> encodings(origins.size());
+    std::vector<std::string> reasons(origins.size());
+    for (std::size_t i = 0; i < origins.size(); ++i) {
+      if (!plan_.datasets[i].is_table()) {
+        encodings[i] = std::move(encodings_[origins[i].front()]);
+        reasons[i] = std::move(reasons_[origins[i].front()]);
+        continue;
+      }
+      for (const std::size_t number : origins[i])
+        choices_in_tables_[i].push_back(std::move(encodings_[number].choice));
+    }
+    encodings_ = std::move(encodings);
+    reasons_ = std::move(reasons);
+    Scratch scratch;
+    for (const auto& [number, choices] : choices_in_tables_) {
+      MCR_TRY(choose_encoding(number, nullptr, scratch));
+      std::string& reason = reasons_[number];
+      reason = restart::counted(choices.size(), "variable") + (reason.empty() ? "" : "; ") + reason;
+    }
+    return {};
+  }
+
+  static std::string likeness_of(const Encoding& encoding) {
+    constexpr double most = 64;
+    const double ratio = std::clamp(encoding.choice.ratio, 1.0, most);
+    return encoding.choice.pipeline.print() + '\n' +
+           std::to_string(std::lround(2 * std::log2(ratio)));
+  }
+
+  /// Adds the skeletons, and maps the parts.
+  Result<void> finish_plan_of_parts() {
+    plan_ = finish_plan(std::move(plan_.datasets), part_bytes_, opaque_type_, options_.frame_bytes);
+    encodings_.resize(plan_.datasets.size());
+    reasons_.resize(plan_.datasets.size());
+    if (plan_.has_skeletons()) {
+      Scratch scratch;
+      MCR_TRY(choose_encoding(plan_.datasets.size() - 1, nullptr, scratch));
+    }
     WindowedReads reads(files_, window_bytes());
     return find_skeleton_bases(plan_, reads);
   }
@@ -252,8 +313,8 @@ class ContainerMaker {
     for (const auto& round : plan.rounds) {
       std::vector<std::optional<codecs::TriedChoice>> tried(round.size());
       MCR_TRY(for_each(round.size(), [&](std::size_t i) {
-        return choose_encoding(round[i].dataset, {earlier[round[i].likeness], tried[i]},
-                               scratches.local());
+        const codecs::ChoiceSharing sharing{earlier[round[i].likeness], tried[i]};
+        return choose_encoding(round[i].dataset, &sharing, scratches.local());
       }));
       for (std::size_t i = 0; i < round.size(); ++i) {
         if (tried[i]) earlier[round[i].likeness].add(*std::move(tried[i]));
@@ -262,7 +323,8 @@ class ContainerMaker {
     return {};
   }
 
-  Result<void> choose_encoding(std::size_t number, const codecs::ChoiceSharing& sharing,
+  /// `sharing` may be null.
+  Result<void> choose_encoding(std::size_t number, const codecs::ChoiceSharing* sharing,
                                Scratch& scratch) {
     const DatasetPlan& dataset = plan_.datasets[number];
     Encoding& encoding = encodings_[number];
@@ -282,7 +344,8 @@ class ContainerMaker {
     }
     if (dataset.linked) return {};
     encoding.profile = options_.profile;
-    if (dataset.variable >= 0) encoding.columns = types_[dataset.type].columns;
+    if (dataset.variable >= 0 || dataset.is_table())
+      encoding.columns = types_[dataset.type].columns;
     if (options_.memory) {
       if (auto known = options_.memory->recall(memory_key(dataset), dataset.raw_bytes())) {
         encoding.choice = *std::move(known);
@@ -317,7 +380,7 @@ class ContainerMaker {
       left = left.subspan(own.size());
     }
     encoding.choice = codecs::choose(options_.profile, layout, memory.span(), scratch, dataset.name,
-                                     encoding.columns, &sharing);
+                                     encoding.columns, sharing);
     reasons_[number] = encoding.choice.why;
     return {};
   }
@@ -332,14 +395,34 @@ class ContainerMaker {
     }
     return key;
   }
+  [[nodiscard]] std::string memory_key(const std::string& stable_name, std::uint32_t type) const {
+    return memory_key() + '\n' + stable_name + '\n' + types_[type].kind;
+  }
   [[nodiscard]] std::string memory_key(const DatasetPlan& dataset) const {
-    return memory_key() + '\n' + stable_name(dataset) + '\n' + types_[dataset.type].kind;
+    return memory_key(stable_name(dataset), dataset.type);
   }
 
   /// Returns the name by which a variable is known in the next set.
-  [[nodiscard]] const std::string& stable_name(const DatasetPlan& dataset) const {
+  [[nodiscard]] std::string stable_name(const DatasetPlan& dataset) const {
+    if (dataset.is_table())
+      return std::string(restart::tables_group) + '/' + stable_names_[dataset.variables.front()];
     return dataset.variable < 0 ? dataset.name
                                 : stable_names_[static_cast<std::size_t>(dataset.variable)];
+  }
+
+  /// Remembers the choices for a table's variables, so that the next set has the same tables.
+  void remember_members(std::size_t number, std::uint64_t stored_bytes) const {
+    const DatasetPlan& table = plan_.datasets[number];
+    const std::vector<codecs::Choice>& choices = choices_in_tables_.at(number);
+    const double share = static_cast<double>(stored_bytes) / static_cast<double>(table.raw_bytes());
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const std::size_t variable = table.variables[i];
+      std::uint64_t bytes = 0;
+      for (const FragmentRef& fragment : variables_[variable].fragments)
+        bytes += layouts_[fragment.part]->datasets[fragment.dataset].bytes();
+      options_.memory->learn(memory_key(stable_names_[variable], table.type), choices[i], bytes,
+                             static_cast<std::uint64_t>(share * static_cast<double>(bytes)));
+    }
   }
 
   [[nodiscard]] std::uint64_t set_bytes() const {
@@ -370,6 +453,7 @@ class ContainerMaker {
       if (dataset.kind != restart::DatasetKind::variable || dataset.linked) continue;
       options_.memory->learn(memory_key(dataset), encodings_[i].choice, dataset.raw_bytes(),
                              stored_bytes[i]);
+      if (dataset.is_table()) remember_members(i, stored_bytes[i]);
     }
     if (options_.scheme != Scheme::aware) return;
     options_.memory->learn_links(memory_key(), links, set_bytes(), linked_stored);
@@ -418,15 +502,59 @@ class ContainerMaker {
     report_.drain = MCR_TRY(drain(plan_, windows, sums, encodings_, drain_options(), sink));
     seconds_.lap();
     MCR_TRY(finish_sums(sums));
-    for (const GroupInfo& group : common_groups(layouts_)) {
-      MCR_TRY(writer->write_group_attributes(group.path, types_, group.attributes));
+    for (const DatasetPlan& dataset : plan_.datasets) {
+      if (dataset.is_table()) MCR_TRY(write_rows(*writer, dataset));
     }
+    MCR_TRY(write_group_attributes(*writer));
     if (set_.look_at_access) accesses_ = set_.look_at_access();
     restart::Index index = make_index();
     const ContainerWriter::Totals totals = MCR_TRY(writer->finish(index));
     report_.container_bytes = totals.file_bytes;
     fill_report(totals.stored_bytes);
     remember(totals.stored_bytes);
+    return {};
+  }
+
+  /// A group whose variables are all in tables is made for its attributes.
+  Result<void> write_group_attributes(ContainerWriter& writer) {
+    std::vector<std::string_view> tabled;
+    for (const DatasetPlan& dataset : plan_.datasets) {
+      for (const std::size_t variable : dataset.variables)
+        tabled.push_back(variables_[variable].name);
+    }
+    std::sort(tabled.begin(), tabled.end());
+    for (const GroupInfo& group : common_groups(layouts_)) {
+      const std::string below = group.path + '/';
+      const auto first = std::lower_bound(tabled.begin(), tabled.end(), below);
+      const bool is_needed = first != tabled.end() && first->starts_with(below);
+      MCR_TRY(writer.write_group_attributes(group.path, is_needed, types_, group.attributes));
+    }
+    return {};
+  }
+
+  /// Writes the dataset that says which variables are in a table.
+  Result<void> write_rows(ContainerWriter& writer, const DatasetPlan& table) {
+    const TableRows rows = MCR_TRY(TableRows::make(table, variables_, layouts_, types_));
+    Encoding& encoding = encoding_of_rows_;
+    if (options_.profile.profile == codecs::Profile::portable) {
+      encoding.storage = restart::DatasetStorage::deflate;
+    } else if (options_.profile.profile != codecs::Profile::none) {
+      encoding.choice.pipeline = MCR_TRY(codecs::Pipeline::parse("zstd(9)"));
+    }
+    MergePlan& merge = rows_.emplace_back();  // the writer refers to it until finish()
+    merge.datasets.push_back(rows.plan());
+    const DatasetPlan& plan = merge.datasets.front();
+    MCR_TRY(writer.begin_dataset(plan, types_, encoding, {}, {}));
+    Scratch scratch;
+    Bytes stored;
+    for (std::uint32_t i = 0; i < plan.frame_count(); ++i) {
+      const Bytes raw = rows.frame(i, ranks_);
+      MCR_TRY(encode_block(merge, {0, i}, {}, encoding, raw, scratch, stored));
+      if (options_.drain.verify) MCR_TRY(verify_block(plan, encoding, stored, raw, scratch));
+      const auto place =
+          MCR_TRY(writer.place_frame(plan, {0, i, static_cast<std::uint32_t>(raw.size()), stored}));
+      if (place) MCR_TRY(writer.store(*place, stored));
+    }
     return {};
   }
 
@@ -481,18 +609,39 @@ class ContainerMaker {
   void fill_report(const std::vector<std::uint64_t>& stored_bytes) {
     for (std::size_t i = 0; i < plan_.datasets.size(); ++i) {
       const DatasetPlan& dataset = plan_.datasets[i];
-      report_.variables.push_back({dataset.name, types_[dataset.type].kind, dataset.raw_bytes(),
-                                   stored_bytes[i], dataset.frame_count(), dataset.pieces.size(),
-                                   storage_text(i), reasons_[i], encodings_[i].choice});
-      report_.frame_bytes += stored_bytes[i];
+      add_to_report(dataset, stored_bytes[i], storage_text(i));
+      VariableReport& variable = report_.variables.back();
+      variable.why = reasons_[i];
+      variable.choice = encodings_[i].choice;
+      variable.variables = std::max<std::size_t>(dataset.variables.size(), 1);
       if (dataset.kind == restart::DatasetKind::skeletons)
         report_.skeleton_bytes = dataset.raw_bytes();
     }
+    std::size_t i = plan_.datasets.size();
+    for (const MergePlan& rows : rows_) {
+      add_to_report(rows.datasets.front(), stored_bytes[i++],
+                    encoding_of_rows_.storage == restart::DatasetStorage::deflate
+                        ? deflate_text
+                        : encoding_of_rows_.choice.pipeline.print());
+    }
+  }
+
+  void add_to_report(const DatasetPlan& dataset, std::uint64_t stored_bytes, std::string pipeline) {
+    VariableReport variable;
+    variable.name = dataset.name;
+    variable.type = types_[dataset.type].kind;
+    variable.raw_bytes = dataset.raw_bytes();
+    variable.stored_bytes = stored_bytes;
+    variable.frames = dataset.frame_count();
+    variable.fragments = dataset.pieces.size();
+    variable.pipeline = std::move(pipeline);
+    report_.variables.push_back(std::move(variable));
+    report_.frame_bytes += stored_bytes;
   }
 
   [[nodiscard]] std::string storage_text(std::size_t i) const {
     if (encodings_[i].storage == restart::DatasetStorage::deflate) {
-      return "shuffle, deflate (HDF5's own)";
+      return deflate_text;
     }
     if (plan_.datasets[i].kind == restart::DatasetKind::batch) return "solid";
     return plan_.datasets[i].linked ? "linked" : encodings_[i].choice.pipeline.print();
@@ -513,6 +662,10 @@ class ContainerMaker {
   std::vector<Variable> variables_;
   std::vector<std::string> stable_names_;  ///< of the variables
   MergePlan plan_;
+  std::optional<TableChoice> tables_;
+  std::map<std::size_t, std::vector<codecs::Choice>> choices_in_tables_;  ///< by dataset
+  std::list<MergePlan> rows_;                                             ///< of the tables
+  Encoding encoding_of_rows_;
   std::vector<Encoding> encodings_;
   std::vector<std::string> reasons_;
   std::vector<restart::Access> accesses_;  // of the parts and of native members

@@ -75,6 +75,7 @@ struct MergeOptions {
   bool replace = false;
 };
 
+/// A dataset of the container.
 struct VariableReport {
   std::string name;
   std::string type;  ///< for users
@@ -85,6 +86,7 @@ struct VariableReport {
   std::string pipeline;
   std::string why;  ///< why the pipeline was chosen
   codecs::Choice choice;
+  std::size_t variables = 1;  ///< of the parts: several in a table
 };
 
 struct CommitReport {
@@ -93,7 +95,7 @@ struct CommitReport {
   std::uint64_t container_bytes = 0;      ///< of the file
   std::uint64_t skeleton_bytes = 0;       ///< raw
   std::uint64_t frame_bytes = 0;          ///< stored, of all frames
-  std::vector<VariableReport> variables;  ///< skeletons last
+  std::vector<VariableReport> variables;  ///< skeletons and rows of tables last
   std::vector<std::uint64_t> checksums;   ///< of the parts, XXH3-64
   /// For each part that is stored as skeleton only, the reason.
   std::vector<std::string> unreadable;

@@ -3,6 +3,7 @@
 // every variable, with its pipeline and, if it is linked, the variables from which it is computed.
 #include <fcntl.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/format/container_name.hpp"
+#include "restart/format/table_rows.hpp"
 #include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
@@ -43,6 +45,12 @@ struct ListedVariable {
   std::string problem = {};   ///< why the first frame cannot be read
   bool is_data = true;        ///< false for skeletons and batches
   bool is_linked = false;
+  /// The variables of a table.
+  struct Tabled {
+    std::string name;
+    std::uint64_t raw_bytes = 0;
+  };
+  std::vector<Tabled> tabled = {};
 };
 
 struct Listed {
@@ -73,6 +81,41 @@ Result<std::string> pipeline_of(restart::ContainerReader& container,
   link = std::move(info.link);
   if (info.solid) return std::string("solid");
   return link ? std::string("linked") : info.pipeline.print();
+}
+
+/// Returns the variables of the table `values`, whose rows are the dataset `rows`.
+Result<std::vector<ListedVariable::Tabled>> tabled_in(restart::ContainerReader& container,
+                                                      const restart::DatasetEntry& values,
+                                                      const restart::DatasetEntry& rows) {
+  constexpr std::uint64_t most_bytes = 512U << 20;  // of some million variables
+  const bool is_flat = restart::table_role_of(values.name) == restart::TableRole::elements;
+  std::vector<restart::TabledVariable> found;
+  std::uint64_t done = 0;
+  for (std::uint32_t i = 0; i < rows.frame_count; ++i) {
+    const restart::FramePlace place = MCR_TRY(container.frame_place(rows, i));
+    done += place.raw_bytes;
+    if (done > most_bytes)
+      return Error{Cause::damaged, container.name() + ": " + rows.name + " is too long"};
+    Scratch scratch;
+    const auto raw = scratch.take<std::byte>(place.raw_bytes);
+    MCR_TRY(container.decode(rows, place, scratch, raw.span()));
+    if (const auto read = restart::read_table_rows(raw.span(), rows.element_bytes, is_flat, found);
+        !read)
+      return Error{Cause::damaged, container.name() + ": " + read.error().message};
+  }
+  std::uint64_t pieces = 0;
+  for (const restart::TabledVariable& variable : found) pieces += variable.pieces;
+  std::vector<ListedVariable::Tabled> tabled;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    std::uint64_t bytes = found[i].pieces * (values.raw_bytes / pieces);
+    if (is_flat) {
+      const std::uint64_t end =
+          i + 1 < found.size() ? found[i + 1].begin : values.raw_bytes / values.element_bytes;
+      bytes = (end - std::min(end, found[i].begin)) * values.element_bytes;
+    }
+    tabled.push_back({std::move(found[i].name), bytes});
+  }
+  return tabled;
 }
 
 /// For each linked variable, reports how it is coded in the solid frame that has its first bytes.
@@ -121,6 +164,7 @@ Result<Listed> list(const std::string& name, bool reads_frames) {
   listed.stored_bytes = static_cast<std::uint64_t>(MCR_TRY(container->status()).st_size);
   for (const restart::PartRecord& part : listed.parts) listed.raw_bytes += part.entry.size;
   std::vector<LinkedAt> links;
+  std::map<std::string, std::pair<restart::DatasetEntry, std::size_t>> tables;  // by group
   for (const restart::DatasetEntry& dataset : *MCR_TRY(container->datasets())) {
     ListedVariable variable{dataset.name, dataset.raw_bytes, 0, dataset.frame_count};
     for (std::uint32_t i = 0; i < dataset.frame_count; ++i) {
@@ -137,6 +181,21 @@ Result<Listed> list(const std::string& name, bool reads_frames) {
       }
       variable.is_linked = link.has_value();
       if (link) links.push_back({listed.variables.size(), std::move(*link)});
+    }
+    const restart::TableRole role = restart::table_role_of(dataset.name);
+    const std::string group = dataset.name.substr(0, dataset.name.rfind('/') + 1);
+    if (role == restart::TableRole::rows) {
+      variable.is_data = false;
+      if (const auto table = tables.find(group); table != tables.end()) {
+        const auto& [values, at] = table->second;
+        if (auto tabled = tabled_in(*container, values, dataset)) {
+          listed.variables[at].tabled = *std::move(tabled);
+        } else {
+          variable.problem = tabled.error().message;
+        }
+      }
+    } else if (role != restart::TableRole::none) {
+      tables.try_emplace(group, dataset, listed.variables.size());
     }
     listed.variables.push_back(std::move(variable));
   }
@@ -207,9 +266,10 @@ void print_problem(const std::string& problem) {
 void print_listed(const Listed& listed, bool verbose) {
   const restart::SetIdentity& set = listed.set;
   if (listed.parts.empty() && set.natives.empty()) return print_note(listed);
-  const auto data = static_cast<std::uint64_t>(
-      std::count_if(listed.variables.begin(), listed.variables.end(),
-                    [](const ListedVariable& variable) { return variable.is_data; }));
+  std::uint64_t data = 0;
+  for (const ListedVariable& variable : listed.variables) {
+    if (variable.is_data) data += std::max<std::size_t>(variable.tabled.size(), 1);
+  }
   const bool is_bundle = !set.bundled.empty();
   const std::string which = is_bundle ? "a bundle of " + restart::counted(set.bundled.size(), "set")
                                       : "sequence " + std::to_string(set.sequence);
@@ -230,6 +290,8 @@ void print_listed(const Listed& listed, bool verbose) {
                variable.is_linked ? "" : ratio_text(variable.raw_bytes, variable.stored_bytes),
                std::to_string(variable.frames),
                variable.problem.empty() ? variable.pipeline : "cannot be read"});
+    for (const ListedVariable::Tabled& tabled : variable.tabled)
+      table.add({tabled.name, size_text(tabled.raw_bytes), "", "", "", "in " + variable.name});
   }
   table.print();
   print_problem(listed.problem);
@@ -265,6 +327,9 @@ nlohmann::json to_json(const Listed& listed) {
                          {"frames", variable.frames},
                          {"linked", variable.is_linked},
                          {"pipeline", variable.pipeline}});
+    for (const ListedVariable::Tabled& tabled : variable.tabled)
+      variables.back()["variables"].push_back(
+          {{"name", tabled.name}, {"raw_bytes", tabled.raw_bytes}});
     if (variable.problem.empty()) continue;
     variables.back()["pipeline"] = nullptr;
     variables.back()["problem"] = variable.problem;

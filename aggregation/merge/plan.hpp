@@ -85,6 +85,12 @@ struct DatasetPlan {
 
   /// Index of the dataset's variable in find_variables()'s result; -1: it is not a variable.
   std::int64_t variable = -1;
+  /// For a table only (merge/tables): the variables whose pieces it holds, in order.
+  std::vector<std::size_t> variables;
+  /// For a table only: its pieces have different shapes, so that it has one dimension.
+  bool is_flat_table = false;
+
+  [[nodiscard]] bool is_table() const { return !variables.empty(); }
 
   [[nodiscard]] std::uint64_t raw_bytes() const;
   [[nodiscard]] std::uint64_t chunk_bytes() const;

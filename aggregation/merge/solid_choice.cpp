@@ -11,6 +11,7 @@
 #include <set>
 
 #include "aggregation/merge/solid_plan.hpp"
+#include "aggregation/merge/tables.hpp"
 #include "codecs/choice/chooser.hpp"
 #include "codecs/choice/estimate.hpp"
 #include "codecs/frames/frame.hpp"
@@ -54,10 +55,12 @@ class Trial {
  public:
   /// `plan` holds the batches of `datasets`; `number` is one of its frames.
   Trial(const MergePlan& plan, std::uint32_t number, const std::vector<DatasetPlan>& datasets,
-        const PartFiles& files, const codecs::ProfileOptions& profile, Scratches& scratches)
+        const std::vector<bool>& suits_table, const PartFiles& files,
+        const codecs::ProfileOptions& profile, Scratches& scratches)
       : plan_(plan),
         number_(number),
         datasets_(datasets),
+        suits_table_(suits_table),
         files_(files),
         profile_(profile),
         scratches_(scratches) {}
@@ -105,6 +108,10 @@ class Trial {
                             const std::vector<ByteSpan>& own,
                             const codecs::ProfileOptions& profile) {
     std::vector<double> gain(report.size());
+    const double slabs = plan_.datasets.front().solid.back().slab + 1.0;
+    for (std::size_t n = 0; n < report.size(); ++n) {
+      if (suits_table_[solid.datasets[n]]) gain[n] = -double{own_dataset_bytes} / slabs;
+    }
     oneapi::tbb::parallel_for(std::size_t{0}, report.size(), [&](std::size_t n) {
       if (!report[n].is_related) return;
       std::uint64_t plain = report[n].plain_bytes;
@@ -113,7 +120,7 @@ class Trial {
         plain = plain_bytes(datasets_[solid.datasets[n]], solid.elements[n], own[n], profile,
                             scratches_.local());
       }
-      gain[n] = static_cast<double>(plain) - static_cast<double>(report[n].stored_bytes);
+      gain[n] += static_cast<double>(plain) - static_cast<double>(report[n].stored_bytes);
     });
     return gain;
   }
@@ -152,6 +159,7 @@ class Trial {
   const MergePlan& plan_;
   std::uint32_t number_;
   const std::vector<DatasetPlan>& datasets_;
+  const std::vector<bool>& suits_table_;
   const PartFiles& files_;
   const codecs::ProfileOptions& profile_;
   Scratches& scratches_;
@@ -162,12 +170,10 @@ class Trial {
 
 }  // namespace
 
-Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets,
-                                              const PartFiles& files,
-                                              const codecs::ProfileOptions& profile,
-                                              std::uint32_t bytes_type, std::uint64_t frame_bytes,
-                                              const std::optional<ChoiceMemory::Links>& known,
-                                              unsigned threads) {
+Result<std::vector<std::string>> choose_solid(
+    std::vector<DatasetPlan>& datasets, const std::vector<bool>& suits_table,
+    const PartFiles& files, const codecs::ProfileOptions& profile, std::uint32_t bytes_type,
+    std::uint64_t frame_bytes, const std::optional<ChoiceMemory::Links>& known, unsigned threads) {
   std::vector<std::string> reasons(datasets.size());
   if (profile.profile != codecs::Profile::balanced && profile.profile != codecs::Profile::max) {
     return reasons;
@@ -196,7 +202,7 @@ Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets
   const auto try_slab = [&](std::uint32_t slab) {
     for (std::uint32_t frame = 0; frame < solid.size(); ++frame) {
       if (solid[frame].slab == slab)
-        trials.emplace_back(plan, frame, datasets, files, profile, scratches);
+        trials.emplace_back(plan, frame, datasets, suits_table, files, profile, scratches);
     }
   };
   const std::uint32_t slabs = solid.empty() ? 0 : solid.back().slab + 1;

@@ -15,14 +15,13 @@
 namespace mcr::aggregation {
 
 /// Sets `linked` of the datasets that gain and, if there are any, appends the dataset of batches.
+/// `suits_table` says for each dataset whether it would be in a table (merge/tables) and so cost less, if it is not linked.
 /// Returns for each dataset why it is linked (empty: it is not). If `known` is given, links these
 /// datasets. Otherwise reads from `files`, on `threads` threads, the trial frames of one slab, or
 /// of two if there are many slabs.
-Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets,
-                                              const PartFiles& files,
-                                              const codecs::ProfileOptions& profile,
-                                              std::uint32_t bytes_type, std::uint64_t frame_bytes,
-                                              const std::optional<ChoiceMemory::Links>& known,
-                                              unsigned threads);
+Result<std::vector<std::string>> choose_solid(
+    std::vector<DatasetPlan>& datasets, const std::vector<bool>& suits_table,
+    const PartFiles& files, const codecs::ProfileOptions& profile, std::uint32_t bytes_type,
+    std::uint64_t frame_bytes, const std::optional<ChoiceMemory::Links>& known, unsigned threads);
 
 }  // namespace mcr::aggregation

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fuzzes a container's index: with arbitrary bytes as each of its tables, with the right checksums,
+// Fuzzes a container's index: with arbitrary bytes as each of its tables, with the right checksums, as rows of a table,
 // and as a whole index, which a reader follows from the directory to the last map page.
 #include <algorithm>
 #include <cstdlib>
 
 #include "codecs/base/checksum.hpp"
 #include "restart/format/index.hpp"
+#include "restart/format/table_rows.hpp"
 
 namespace {
 
@@ -83,6 +84,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   part.page_table = place;
   static_cast<void>(read_page_table(bytes, part, size));
   static_cast<void>(read_map_page(bytes, {0, place}, 1000, 500, 9));
+  for (const bool is_flat : {false, true}) {
+    std::vector<TabledVariable> variables;
+    if (!read_table_rows(bytes, count + 1, is_flat, variables)) continue;
+    std::uint64_t pieces = 0;
+    for (const TabledVariable& variable : variables) pieces += variable.pieces;
+    if (pieces != size / (count + 1)) std::abort();
+  }
+  static_cast<void>(table_role_of(as_text(bytes)));
   if (size >= FramePlace::record_bytes) static_cast<void>(read_frame_place(bytes, 1U << 20));
   return 0;
 }

@@ -14,6 +14,7 @@ import numpy
 
 from .variable import read_values
 
+TABLES = "~tables"  # the group of small variables
 CACHE = 1 << 28  # bytes of decoded chunks that an open container keeps
 
 
@@ -59,7 +60,7 @@ class Fragment:
 class Fragments:
     def __init__(self, checkpoint):
         self._checkpoint = checkpoint
-        self._variables = []  # (container, path, pattern of the names, shape, dtype, ranks, offsets)
+        self._variables = []  # (container, path, pattern of the names, shape, dtype, ranks, offsets, shapes of the pieces of a table)
         self._opened = None, None  # the container that was read last, and its file
         self._by_values = {}  # (rank, variable, shape) -> digest of the values -> fragment
         self.why_none = None
@@ -70,7 +71,27 @@ class Fragments:
                 if scheme not in ("aware", "auto"):
                     self.why_none = f"the container's scheme {scheme} cuts datasets into blocks"
                 elif "variables" in file:
-                    file["variables"].visititems(lambda name, item: self._add(container, name, item))
+                    found = [table for table in file["variables"].get(TABLES, {}).values() if _is_table(table)]
+                    for table in found:
+                        self._add_table(container, table)
+                    own = {item.name for table in found for item in table.values()}
+                    file["variables"].visititems(lambda name, item: item.name not in own and self._add(container, name, item))
+
+    def _add_table(self, container, table):
+        rows, is_flat = table["rows"], "elements" in table
+        values = table["elements" if is_flat else "values"]
+        own = rows.dtype.names[:4 if is_flat else 2]  # before the program's attributes
+        told = rows.fields(own)[:]
+        names = told[own[2 if is_flat else 1]]
+        pieces = {}
+        for row, name in enumerate(names):
+            pieces.setdefault(name, []).append(row)
+        for name, numbers in pieces.items():
+            begins = [int(told[own[1]][row]) for row in numbers] if is_flat else numbers
+            shapes = [tuple(int(n) for n in told[own[3]][row] if n) if is_flat else values.shape[1:] for row in numbers]
+            ranks = [int(told[own[0]][row]) for row in numbers]
+            pattern = _pattern(name.decode(errors="surrogateescape"))
+            self._variables.append((container, values.name, pattern, values.shape, values.dtype, ranks, begins, shapes))
 
     def _add(self, container, name, item):
         if not isinstance(item, h5py.Dataset):
@@ -78,8 +99,7 @@ class Fragments:
         def numbers(key):
             found = item.attrs.get("mcr_" + key, item.attrs.get(key))
             return None if found is None else [int(n) for n in numpy.atleast_1d(found)]
-        pattern = re.escape(re.sub(r"~\d+$", "", name)).replace(r"\{n\}", r"(\d+|\{n\})")
-        self._variables.append((container, item.name, re.compile(pattern), item.shape, item.dtype, numbers("ranks"), numbers("offsets")))
+        self._variables.append((container, item.name, _pattern(name), item.shape, item.dtype, numbers("ranks"), numbers("offsets"), None))
 
     def find(self, rank, dataset):
         """Returns the fragment, or a text that says why there is none."""
@@ -95,9 +115,9 @@ class Fragments:
         if layout.get_layout() == h5py.h5d.COMPACT:
             return "it is a compact dataset, which the containers do not merge"
         found = []
-        for container, path, pattern, shape, dtype, ranks, offsets in self._variables:
+        for container, path, pattern, shape, dtype, ranks, offsets, shapes in self._variables:
             if pattern.fullmatch(dataset.name.strip("/")) and dtype == dataset.dtype and ranks:
-                found += [(container, path, shape, ranks, offsets, n) for n, owner in enumerate(ranks) if owner == rank]
+                found += [(container, path, shape, ranks, offsets, shapes, n) for n, owner in enumerate(ranks) if owner == rank]
         if not found:
             return "the containers do not merge it, as they do not merge the smallest datasets"
         if len(found) > 1:
@@ -135,7 +155,19 @@ def _digest(values):
     return hashlib.sha256(values.tobytes()).digest()
 
 
-def _fragment(own, container, path, shape, ranks, offsets, number):
+def _is_table(item):
+    return isinstance(item, h5py.Group) and set(item) in ({"rows", "values"}, {"rows", "elements"}) and bool(item["rows"].dtype.names)
+
+
+def _pattern(name):
+    return re.compile(re.escape(re.sub(r"~\d+$", "", name)).replace(r"\{n\}", r"(\d+|\{n\})"))
+
+
+def _fragment(own, container, path, shape, ranks, offsets, shapes, number):
+    if shapes is not None and shapes[number] == own:
+        return Fragment(container, path, shape, "flat" if path.endswith("/elements") else "stacked", offsets[number])
+    if shapes is not None:
+        return f"a table of the container has it with the shape {shapes[number]}"
     size = int(numpy.prod(own))
     if offsets is None and shape[1:] == own and shape[0] == len(ranks):
         return Fragment(container, path, shape, "stacked", number)

@@ -256,7 +256,7 @@ TEST_CASE("many variables that look alike share a few trials, and threads do not
   make_hdf5_file(path, {}, [](hid_t file) {
     std::mt19937_64 random(7);
     std::normal_distribution<double> noise;
-    std::vector<double> values(256);
+    std::vector<double> values(1280);  // too large for a table
     for (std::size_t v = 0; v < variables; ++v) {
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double wave = 2 + std::sin(0.01 * static_cast<double>(i + v));
@@ -289,6 +289,60 @@ TEST_CASE("many variables that look alike share a few trials, and threads do not
     REQUIRE(shared > variables * 2 / 3);
     if (first.empty()) first = storages;
     REQUIRE(storages == first);
+  }
+}
+
+/// A file of 300 small variables, every third of one kind of values.
+void write_small_variables(const std::string& path, unsigned rank) {
+  make_hdf5_file(path, {}, [&](hid_t file) {
+    std::mt19937_64 random(rank);
+    for (unsigned v = 0; v < 300; ++v) {
+      std::vector<double> values(64);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double wave = 1 + std::sin(0.01 * static_cast<double>(i + v));
+        values[i] = v % 3 == 0 ? 0 : v % 3 == 1 ? wave : std::normal_distribution<double>()(random);
+      }
+      const hsize_t extent = values.size();
+      const hid_t space = H5Screate_simple(1, &extent, nullptr);
+      const std::string name = "field " + std::to_string(v);
+      const hid_t dataset = H5Dcreate2(file, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT,
+                                       H5P_DEFAULT, H5P_DEFAULT);
+      REQUIRE(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >=
+              0);
+      H5Dclose(dataset);
+      H5Sclose(space);
+    }
+  });
+}
+
+TEST_CASE(
+    "small variables are in few datasets, like ones together, and sets that follow have the same "
+    "tables") {
+  const ScratchDirectory directory;
+  std::vector<std::string> paths;
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    paths.push_back(directory / ("rank" + std::to_string(rank) + ".h5"));
+    write_small_variables(paths.back(), rank);
+  }
+  Packed packed(paths);
+  MergeOptions options;
+  options.memory = std::make_shared<ChoiceMemory>();
+  std::vector<std::string> first;
+  for (int set = 0; set < 3; ++set) {
+    const auto report = packed.write(options);
+    REQUIRE(report);
+    packed.require_same_bytes();
+    std::vector<std::string> tables;
+    std::size_t variables = 0;
+    for (const VariableReport& variable : report->variables) {
+      if (variable.variables > 1)
+        tables.push_back(variable.name + ' ' + std::to_string(variable.raw_bytes));
+      variables += variable.variables > 1 ? variable.variables : 0;
+    }
+    REQUIRE(variables > 250);
+    REQUIRE(tables.size() > 1);
+    if (first.empty()) first = tables;
+    REQUIRE(tables == first);
   }
 }
 

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/merge/tables.hpp"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "restart/format/table_rows.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+/// A row must not take much more than the piece of which it tells.
+constexpr std::uint64_t least_piece_bytes = 64;
+constexpr std::size_t most_name_bytes = 1000;
+constexpr std::size_t most_string_bytes = 255;
+/// Of the attributes in a row, and of their types. HDF5's limit on a type is 64 KiB.
+constexpr std::size_t most_attribute_bytes = 4096;
+constexpr std::size_t most_type_bytes = 32U << 10;
+constexpr std::size_t max_hdf5_rank = 32;
+/// Lengths of names and strings are rounded up, so that the rows of later sets mostly have the same type.
+constexpr std::size_t text_unit = 16;
+
+std::size_t text_bytes(std::size_t longest) { return (longest / text_unit + 1) * text_unit; }
+
+/// Calls visit(part, shape) for each piece of a variable, in order.
+template <typename Visit>
+void for_each_piece(const Variable& variable, const PartLayouts& layouts, const Visit& visit) {
+  for (const FragmentRef& fragment : variable.fragments) {
+    const DatasetInfo& dataset = layouts[fragment.part]->datasets[fragment.dataset];
+    for (std::size_t i = 0; i < dataset.extents.size(); ++i) visit(fragment.part, dataset.shape);
+  }
+}
+
+/// The extents of an attribute; nothing: it has no value that a row can hold.
+std::optional<std::vector<hsize_t>> extents_of(const AttributeValue& attribute) {
+  const OwnedId space(H5Sdecode(attribute.dataspace.data()));
+  const H5S_class_t form = H5Sget_simple_extent_type(space.get());
+  if (form == H5S_SCALAR) return std::vector<hsize_t>{};
+  if (form != H5S_SIMPLE) return std::nullopt;
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const int rank = H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+  if (rank < 1 || std::find(extents.begin(), extents.begin() + rank, 0) != extents.begin() + rank)
+    return std::nullopt;
+  return std::vector<hsize_t>(extents.begin(), extents.begin() + rank);
+}
+
+std::size_t encoded_bytes(hid_t type) {
+  std::size_t size = 0;
+  return H5Tencode(type, nullptr, &size) < 0 ? most_type_bytes : size;
+}
+
+/// True if a row can hold attributes like these.
+bool fit_in_row(const std::vector<AttributeValue>& attributes, const Datatypes& types) {
+  std::size_t value_bytes = 0;
+  std::size_t type_bytes = 0;
+  for (const AttributeValue& attribute : attributes) {
+    if (!extents_of(attribute)) return false;
+    value_bytes +=
+        attribute.value.size() + attribute.strings.size() * text_bytes(most_string_bytes);
+    type_bytes +=
+        attribute.name.size() + encoded_bytes(types[attribute.type].id.get()) + 8 * H5S_MAX_RANK;
+  }
+  return value_bytes <= most_attribute_bytes && type_bytes <= most_type_bytes;
+}
+
+bool has_long_string(const std::vector<AttributeValue>& attributes) {
+  return std::any_of(attributes.begin(), attributes.end(), [](const AttributeValue& attribute) {
+    return std::any_of(attribute.strings.begin(), attribute.strings.end(),
+                       [](const std::string& string) { return string.size() > most_string_bytes; });
+  });
+}
+
+/// Numbers the forms of attributes, which are their names, types and extents.
+class AttributeForms {
+ public:
+  static constexpr std::uint32_t none = 0xffffffff;
+
+  explicit AttributeForms(const Datatypes& types) : types_(types) {}
+  /// Returns `none` if a row cannot hold the attributes.
+  std::uint32_t number_of(const std::vector<AttributeValue>& attributes) {
+    if (has_long_string(attributes)) return none;
+    std::string key;
+    for (const AttributeValue& attribute : attributes) {
+      key += std::to_string(attribute.type) + ' ' + std::to_string(attribute.name.size()) + ' ' +
+             std::to_string(attribute.dataspace.size()) + ' ' + attribute.name;
+      key += as_text(attribute.dataspace);
+    }
+    const auto [known, is_new] = numbers_.try_emplace(std::move(key), none);
+    if (is_new && fit_in_row(attributes, types_))
+      known->second = static_cast<std::uint32_t>(numbers_.size());
+    return known->second;
+  }
+
+ private:
+  const Datatypes& types_;
+  std::map<std::string, std::uint32_t> numbers_;
+};
+
+bool is_name_taken(const std::vector<Variable>& variables) {
+  return std::any_of(variables.begin(), variables.end(), [](const Variable& variable) {
+    return variable.name.starts_with(restart::tables_group);
+  });
+}
+
+bool is_small(const DatasetPlan& dataset, const codecs::ProfileOptions& profile) {
+  if (dataset.kind != restart::DatasetKind::variable || dataset.variable < 0) return false;
+  const std::uint64_t bytes = dataset.raw_bytes();
+  return bytes > 0 && bytes <= most_tabled_bytes &&
+         dataset.pieces.size() * least_piece_bytes <= bytes &&
+         dataset.name.size() <= most_name_bytes &&
+         // A setting for the type suits the table as well.
+         codecs::named_pipeline(profile, dataset.name, dataset.element) ==
+             codecs::named_pipeline(profile, "", dataset.element);
+}
+
+DatasetPlan make_table(const std::vector<DatasetPlan>& datasets,
+                       const std::vector<std::size_t>& numbers,
+                       const std::vector<std::uint64_t>& shape, bool is_flat,
+                       std::uint64_t frame_bytes) {
+  DatasetPlan table;
+  const DatasetPlan& first = datasets[numbers.front()];
+  table.type = first.type;
+  table.type_bytes = first.type_bytes;
+  table.element = first.element;
+  table.columns = first.columns;
+  table.is_flat_table = is_flat;
+  std::uint64_t end = 0;
+  for (const std::size_t number : numbers) {
+    const DatasetPlan& dataset = datasets[number];
+    table.variables.push_back(static_cast<std::size_t>(dataset.variable));
+    for (Piece piece : dataset.pieces) {
+      const auto& own_shape = dataset.shapes[piece.shape];
+      if (table.shapes.empty() || table.shapes.back() != own_shape)
+        table.shapes.push_back(own_shape);
+      piece.shape = static_cast<std::uint32_t>(table.shapes.size() - 1);
+      piece.position = end;
+      end += piece.bytes;
+      table.pieces.push_back(piece);
+    }
+  }
+  std::vector<std::uint64_t> extents = shape;
+  extents.insert(extents.begin(),
+                 is_flat ? end / table.type_bytes : std::uint64_t{table.pieces.size()});
+  table.set_shape(std::move(extents), frame_bytes);
+  return table;
+}
+
+/// Lets the solid frames name the datasets by their new numbers.
+void renumber(std::vector<DatasetPlan>& datasets, const std::vector<std::uint32_t>& new_number) {
+  for (DatasetPlan& dataset : datasets) {
+    for (DatasetPlan::SolidFrame& frame : dataset.solid) {
+      for (std::uint32_t& number : frame.datasets) number = new_number[number];
+      for (auto& source : frame.sources) source.dataset = new_number[source.dataset];
+    }
+  }
+}
+
+}  // namespace
+
+TableChoice::TableChoice(const std::vector<DatasetPlan>& datasets,
+                         const std::vector<Variable>& variables, const PartLayouts& layouts,
+                         const Datatypes& types, const codecs::ProfileOptions& profile)
+    : variables_(&variables), layouts_(&layouts), suits_(datasets.size()) {
+  if (datasets.size() < least_tabled_variables || is_name_taken(variables)) return;
+  AttributeForms forms(types);
+  for (std::size_t i = 0; i < datasets.size(); ++i) {
+    const DatasetPlan& dataset = datasets[i];
+    if (!is_small(dataset, profile)) continue;
+    const Variable& variable = variables[static_cast<std::size_t>(dataset.variable)];
+    Kind kind{dataset.type,
+              forms.number_of(common_attributes(variable, layouts)),
+              variable.form == RawForm::opaque,
+              false,
+              {}};
+    if (kind.attributes == AttributeForms::none) continue;
+    const std::vector<std::uint64_t>* first = nullptr;
+    kind.is_flat = kind.is_opaque;
+    for_each_piece(variable, layouts, [&](std::uint32_t, const auto& shape) {
+      if (first == nullptr) first = &shape;
+      if (shape != *first || shape.size() + 1 > max_hdf5_rank) kind.is_flat = true;
+    });
+    if (!kind.is_flat) kind.shape = *first;
+    kinds_[kind].push_back(i);
+  }
+  kinds_ = large_kinds(kinds_, least_tabled_variables);
+  for (const auto& [kind, numbers] : kinds_) {
+    for (const std::size_t number : numbers) suits_[number] = true;
+  }
+}
+
+TableChoice::Kinds TableChoice::large_kinds(const Kinds& kinds, std::size_t least) {
+  Kinds large;
+  Kinds flat;
+  for (const auto& [kind, numbers] : kinds) {
+    const bool is_large = !kind.is_flat && numbers.size() >= least;
+    std::vector<std::size_t>& all =
+        is_large ? large[kind]
+                 : flat[{kind.type, kind.attributes, kind.is_opaque, true, {}, kind.likeness}];
+    all.insert(all.end(), numbers.begin(), numbers.end());
+  }
+  for (auto& [kind, numbers] : flat) {
+    if (numbers.size() < least) continue;
+    std::sort(numbers.begin(), numbers.end());
+    large.emplace(kind, std::move(numbers));
+  }
+  return large;
+}
+
+std::vector<std::vector<std::size_t>> TableChoice::gather(
+    std::vector<DatasetPlan>& datasets, const std::function<std::string(std::size_t)>& likeness,
+    std::uint64_t frame_bytes) const {
+  Kinds kinds;
+  for (const auto& [kind, numbers] : kinds_) {
+    Kind refined = kind;
+    for (const std::size_t number : numbers) {
+      if (datasets[number].linked) continue;
+      refined.likeness = likeness(number);
+      kinds[refined].push_back(number);
+    }
+  }
+  std::map<std::size_t, DatasetPlan> tables;  // by the number of their first dataset
+  std::vector<std::vector<std::size_t>> origins(datasets.size());
+  for (std::size_t i = 0; i < datasets.size(); ++i) origins[i] = {i};
+  for (auto& [kind, numbers] : large_kinds(kinds, least_in_table)) {
+    tables.emplace(numbers.front(),
+                   make_table(datasets, numbers, kind.shape, kind.is_flat, frame_bytes));
+    for (const std::size_t number : numbers) origins[number].clear();
+    origins[numbers.front()] = numbers;
+  }
+  if (tables.empty()) return origins;
+  std::vector<DatasetPlan> kept;
+  std::vector<std::uint32_t> new_number(datasets.size());
+  unsigned named = 0;
+  for (std::size_t i = 0; i < datasets.size(); ++i) {
+    if (origins[i].empty()) continue;
+    new_number[i] = static_cast<std::uint32_t>(kept.size());
+    if (const auto table = tables.find(i); table != tables.end()) {
+      using restart::TableRole;
+      table->second.name = restart::table_dataset_name(
+          ++named, table->second.is_flat_table ? TableRole::elements : TableRole::values);
+      kept.push_back(std::move(table->second));
+    } else {
+      kept.push_back(std::move(datasets[i]));
+    }
+  }
+  std::erase_if(origins, [](const auto& numbers) { return numbers.empty(); });
+  renumber(kept, new_number);
+  datasets = std::move(kept);
+  return origins;
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+Result<TableRows> TableRows::make(const DatasetPlan& table, const std::vector<Variable>& variables,
+                                  const PartLayouts& layouts, Datatypes& types) {
+  TableRows rows(table, variables, layouts);
+  rows.find_widths();
+  MCR_TRY(rows.make_type(types));
+  DatasetPlan& plan = rows.plan_;
+  plan.name = table.name.substr(0, table.name.rfind('/')) + "/rows";
+  plan.shapes = {{}};
+  plan.pieces.push_back({0, 0, 0, table.pieces.size() * plan.type_bytes, 0});
+  plan.set_shape({table.pieces.size()});
+  return rows;
+}
+
+void TableRows::find_widths() {
+  std::size_t longest = 0;
+  for (const std::size_t number : table_->variables) {
+    const Variable& variable = (*variables_)[number];
+    longest = std::max(longest, variable.name.size());
+    if (table_->is_flat_table) {
+      for_each_piece(variable, *layouts_, [&](std::uint32_t, const auto& shape) {
+        dimensions_ = std::max({dimensions_, shape.size(), std::size_t{1}});
+      });
+    }
+    const auto attributes = common_attributes(variable, *layouts_);
+    widths_.resize(attributes.size());
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+      for (const std::string& string : attributes[i].strings)
+        widths_[i] = std::max(widths_[i], string.size());
+    }
+  }
+  name_bytes_ = text_bytes(longest);
+}
+
+namespace {
+
+OwnedId string_type(std::size_t bytes) {
+  OwnedId type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.get(), bytes);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  return type;
+}
+
+OwnedId array_of(hid_t type, const std::vector<hsize_t>& extents) {
+  if (extents.empty()) return OwnedId(H5Tcopy(type));
+  return OwnedId(H5Tarray_create2(type, static_cast<unsigned>(extents.size()), extents.data()));
+}
+
+}  // namespace
+
+Result<void> TableRows::make_type(Datatypes& types) {
+  std::vector<std::pair<std::string, OwnedId>> members;
+  const auto attributes = common_attributes((*variables_)[table_->variables.front()], *layouts_);
+  const auto add = [&](std::string name, OwnedId type) {
+    // The program's attributes keep their names.
+    while (std::any_of(attributes.begin(), attributes.end(),
+                       [&](const AttributeValue& attribute) { return attribute.name == name; })) {
+      name = "mcr_" + name;
+    }
+    members.emplace_back(std::move(name), std::move(type));
+  };
+  add("rank", OwnedId(H5Tcopy(H5T_STD_U32LE)));
+  if (table_->is_flat_table) add("begin", OwnedId(H5Tcopy(H5T_STD_U64LE)));
+  add("variable", string_type(name_bytes_));
+  if (dimensions_ > 0) add("shape", array_of(H5T_STD_U32LE, {dimensions_}));
+  const std::size_t own = members.size();
+  for (std::size_t i = 0; i < attributes.size(); ++i) {
+    const AttributeValue& attribute = attributes[i];
+    const auto extents = extents_of(attribute).value_or(std::vector<hsize_t>());
+    members.emplace_back(attribute.name,
+                         attribute.strings.empty()
+                             ? array_of(types[attribute.type].id.get(), extents)
+                             : array_of(string_type(text_bytes(widths_[i])).get(), extents));
+  }
+  std::size_t bytes = 0;
+  for (const auto& [name, type] : members) bytes += H5Tget_size(type.get());
+  const OwnedId row(H5Tcreate(H5T_COMPOUND, bytes));
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const hid_t type = members[i].second.get();
+    if (H5Tinsert(row.get(), members[i].first.c_str(), offset, type) < 0)
+      return Error{Cause::system, "HDF5: a row of " + table_->name + " has no type"};
+    const std::size_t size = H5Tget_size(type);
+    if (i >= own) {
+      const bool is_strings = !attributes[i - own].strings.empty();
+      columns_.push_back({offset, is_strings ? text_bytes(widths_[i - own]) : size});
+    }
+    offset += size;
+  }
+  plan_.type = MCR_TRY(types.find_or_add(row.get()));
+  plan_.type_bytes = bytes;
+  return {};
+}
+
+void TableRows::write_row(MutableByteSpan row, std::uint32_t rank, std::uint64_t begin,
+                          const Variable& variable, const std::vector<std::uint64_t>& shape,
+                          const std::vector<AttributeValue>& attributes) const {
+  Bytes head;
+  Writer writer(head);
+  writer.u32(rank);
+  if (table_->is_flat_table) writer.u64(begin);
+  writer.bytes(as_bytes(variable.name));
+  head.resize(head.size() + name_bytes_ - variable.name.size());
+  for (std::size_t i = 0; i < dimensions_; ++i)
+    writer.u32(i < shape.size() ? static_cast<std::uint32_t>(shape[i]) : 0);
+  std::copy(head.begin(), head.end(), row.begin());
+  for (std::size_t i = 0; i < attributes.size(); ++i) {
+    const MutableByteSpan member = row.subspan(columns_[i].offset);
+    const ByteSpan value = attributes[i].value;
+    std::copy(value.begin(), value.end(), member.begin());
+    for (std::size_t n = 0; n < attributes[i].strings.size(); ++n) {
+      const ByteSpan text = as_bytes(attributes[i].strings[n]);
+      std::copy(text.begin(), text.end(), member.subspan(n * columns_[i].bytes).begin());
+    }
+  }
+}
+
+Bytes TableRows::frame(std::uint32_t number, const std::vector<std::uint32_t>& ranks) const {
+  const DatasetPlan::Frame frame = plan_.frame(number);
+  const auto row_bytes = static_cast<std::size_t>(plan_.type_bytes);
+  const std::size_t first = frame.begin / row_bytes;
+  const std::size_t end = first + frame.bytes / row_bytes;
+  Bytes bytes(static_cast<std::size_t>(frame.bytes));
+  std::size_t piece = 0;
+  for (const std::size_t number_of_variable : table_->variables) {
+    const Variable& variable = (*variables_)[number_of_variable];
+    std::optional<std::vector<AttributeValue>> attributes;
+    for_each_piece(variable, *layouts_, [&](std::uint32_t part, const auto& shape) {
+      if (piece >= first && piece < end) {
+        if (!attributes) attributes = common_attributes(variable, *layouts_);
+        write_row(MutableByteSpan(bytes).subspan((piece - first) * row_bytes, row_bytes),
+                  ranks[part], table_->pieces[piece].position / table_->type_bytes, variable, shape,
+                  *attributes);
+      }
+      ++piece;
+    });
+    if (piece >= end) break;
+  }
+  return bytes;
+}
+
+}  // namespace mcr::aggregation

@@ -87,7 +87,7 @@ Result<std::string> pipeline_of(restart::ContainerReader& container,
 Result<std::vector<ListedVariable::Tabled>> tabled_in(restart::ContainerReader& container,
                                                       const restart::DatasetEntry& values,
                                                       const restart::DatasetEntry& rows) {
-  constexpr std::uint64_t most_bytes = 512U << 20;  // of some million variables
+  constexpr std::uint64_t most_bytes = 64U << 20;  // of about a million rows
   const bool is_flat = restart::table_role_of(values.name) == restart::TableRole::elements;
   std::vector<restart::TabledVariable> found;
   std::uint64_t done = 0;
@@ -95,7 +95,8 @@ Result<std::vector<ListedVariable::Tabled>> tabled_in(restart::ContainerReader& 
     const restart::FramePlace place = MCR_TRY(container.frame_place(rows, i));
     done += place.raw_bytes;
     if (done > most_bytes)
-      return Error{Cause::damaged, container.name() + ": " + rows.name + " is too long"};
+      return Error{Cause::unsupported,
+                   container.name() + ": " + rows.name + " has more rows than are listed"};
     Scratch scratch;
     const auto raw = scratch.take<std::byte>(place.raw_bytes);
     MCR_TRY(container.decode(rows, place, scratch, raw.span()));

@@ -11,6 +11,9 @@ namespace {
 constexpr std::array<std::pair<std::string_view, TableRole>, 3> roles{
     {{"values", TableRole::values}, {"elements", TableRole::elements}, {"rows", TableRole::rows}}};
 
+/// A rank and a name. A reader's memory for many short rows would be far larger than the rows.
+constexpr std::size_t least_row_bytes = 4 + 16;
+
 }  // namespace
 
 std::string table_dataset_name(unsigned number, TableRole role) {
@@ -35,7 +38,7 @@ TableRole table_role_of(std::string_view name) {
 
 Result<void> read_table_rows(ByteSpan rows, std::size_t row_bytes, bool is_flat,
                              std::vector<TabledVariable>& variables) {
-  if (row_bytes == 0 || rows.size() % row_bytes != 0)
+  if (row_bytes < least_row_bytes || rows.size() % row_bytes != 0)
     return Error{Cause::damaged, "a table has a broken row"};
   for (; !rows.empty(); rows = rows.subspan(row_bytes)) {
     Reader in(rows.first(row_bytes));

@@ -86,10 +86,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static_cast<void>(read_map_page(bytes, {0, place}, 1000, 500, 9));
   for (const bool is_flat : {false, true}) {
     std::vector<TabledVariable> variables;
-    if (!read_table_rows(bytes, count + 1, is_flat, variables)) continue;
+    if (!read_table_rows(bytes, count % 64, is_flat, variables)) continue;
     std::uint64_t pieces = 0;
     for (const TabledVariable& variable : variables) pieces += variable.pieces;
-    if (pieces != size / (count + 1)) std::abort();
+    if (pieces != size / (count % 64)) std::abort();
   }
   static_cast<void>(table_role_of(as_text(bytes)));
   if (size >= FramePlace::record_bytes) static_cast<void>(read_frame_place(bytes, 1U << 20));

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <functional>
+#include <numeric>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "restart/format/table_rows.hpp"
@@ -54,16 +57,32 @@ std::size_t encoded_bytes(hid_t type) {
   return H5Tencode(type, nullptr, &size) < 0 ? most_type_bytes : size;
 }
 
+/// True if no two attributes have one name, as in a damaged or forged file.
+bool have_own_names(const std::vector<AttributeValue>& attributes) {
+  std::set<std::string_view> names;
+  for (const AttributeValue& attribute : attributes) {
+    if (attribute.name.empty() || !names.insert(attribute.name).second) return false;
+  }
+  return true;
+}
+
 /// True if a row can hold attributes like these.
 bool fit_in_row(const std::vector<AttributeValue>& attributes, const Datatypes& types) {
+  if (!have_own_names(attributes)) return false;
   std::size_t value_bytes = 0;
   std::size_t type_bytes = 0;
   for (const AttributeValue& attribute : attributes) {
-    if (!extents_of(attribute)) return false;
+    const auto extents = extents_of(attribute);
+    if (!extents) return false;
+    const hsize_t count =
+        std::accumulate(extents->begin(), extents->end(), hsize_t{1}, std::multiplies<>());
+    const Datatype& type = types[attribute.type];
+    const bool is_whole = attribute.strings.empty() ? attribute.value.size() == count * type.bytes
+                                                    : attribute.strings.size() == count;
+    if (!is_whole) return false;
     value_bytes +=
         attribute.value.size() + attribute.strings.size() * text_bytes(most_string_bytes);
-    type_bytes +=
-        attribute.name.size() + encoded_bytes(types[attribute.type].id.get()) + 8 * H5S_MAX_RANK;
+    type_bytes += attribute.name.size() + encoded_bytes(type.id.get()) + 8 * H5S_MAX_RANK;
   }
   return value_bytes <= most_attribute_bytes && type_bytes <= most_type_bytes;
 }

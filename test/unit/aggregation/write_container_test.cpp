@@ -346,6 +346,40 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("small variables of which each has two attributes of one name are committed") {
+  const ScratchDirectory directory;
+  const std::string path = directory / "rank0.h5";
+  write_small_variables(path, 0);
+  const OwnedId file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
+  for (unsigned v = 0; v < 300; ++v) {
+    const OwnedId dataset(
+        H5Dopen2(file.get(), ("field " + std::to_string(v)).c_str(), H5P_DEFAULT));
+    const OwnedId space(H5Screate(H5S_SCALAR));
+    for (const char* name : {"twin 1", "twin 2"}) {
+      const OwnedId attribute(
+          H5Acreate2(dataset.get(), name, H5T_NATIVE_UINT, space.get(), H5P_DEFAULT, H5P_DEFAULT));
+      REQUIRE(H5Awrite(attribute.get(), H5T_NATIVE_UINT, &v) >= 0);
+    }
+  }
+  H5Fflush(file.get(), H5F_SCOPE_LOCAL);
+  Bytes bytes = read_whole(path);
+  const std::string_view text = as_text(bytes);
+  std::size_t found = 0;
+  for (std::size_t at = text.find("twin 2"); at != std::string_view::npos;
+       at = text.find("twin 2", at + 1)) {
+    bytes[at + 5] = std::byte{'1'};
+    ++found;
+  }
+  REQUIRE(found == 300);
+  const std::string forged = directory / "forged.h5";
+  write_whole(forged, bytes);
+  Packed packed({forged});
+  const auto report = packed.write();
+  if (!report) FAIL(report.error().message);
+  REQUIRE(report->unreadable.empty());
+  packed.require_same_bytes();
+}
+
 TEST_CASE("a part that is no HDF5 file, cut off or empty is committed whole") {
   const ScratchDirectory directory;
   std::vector<std::string> paths = feature_files(directory, 2, {});

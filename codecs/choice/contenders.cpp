@@ -172,7 +172,7 @@ void try_all(std::vector<Contender>& contenders, const ProfileOptions& options, 
       continue;
     }
     try_on(*contender, piece, total, scratch);
-    best = std::min(best, contender->bits);
+    if (contender < matchers) best = std::min(best, contender->bits);
   }
   rank(contenders, options, piece.layout.type);
 }

@@ -60,6 +60,7 @@ constexpr std::array candidate_table{
 
     Candidate{"zstd(1)", Model::words, yes, yes, yes, yes, no, no, 700, 1500},
     Candidate{"zstd(3)", Model::words, yes, yes, yes, no, yes, no, 400, 1500},
+    Candidate{"zstd(9)", Model::words, yes, yes, yes, no, yes, no, 80, 1500},
     Candidate{"zstd(12)", Model::words, yes, yes, yes, no, no, yes, 50, 1500},
     Candidate{"delta|zstd(3)", Model::words_delta, no, yes, no, yes, no, no, 800, 1500},
     Candidate{"delta|zstd(9)", Model::words_delta, no, yes, no, no, yes, yes, 300, 2000},

@@ -62,7 +62,7 @@ class Fragments:
         self._checkpoint = checkpoint
         self._variables = []  # (container, path, pattern of the names, shape, dtype, ranks, offsets, shapes of the pieces of a table)
         self._opened = None, None  # the container that was read last, and its file
-        self._by_values = {}  # (rank, variable, shape) -> digest of the values -> fragment
+        self._by_values = {}  # (rank, numbers of the variables, shape) -> digest of the values -> fragment
         self.why_none = None
         for container in checkpoint.containers:
             with h5py.File(container, "r") as file:
@@ -114,20 +114,21 @@ class Fragments:
             return "the program chunked it"
         if layout.get_layout() == h5py.h5d.COMPACT:
             return "it is a compact dataset, which the containers do not merge"
-        found = []
-        for container, path, pattern, shape, dtype, ranks, offsets, shapes in self._variables:
+        found, variables = [], []
+        for variable, (container, path, pattern, shape, dtype, ranks, offsets, shapes) in enumerate(self._variables):
             if pattern.fullmatch(dataset.name.strip("/")) and dtype == dataset.dtype and ranks:
                 found += [(container, path, shape, ranks, offsets, shapes, n) for n, owner in enumerate(ranks) if owner == rank]
+                variables.append(variable)
         if not found:
             return "the containers do not merge it, as they do not merge the smallest datasets"
         if len(found) > 1:
-            return self._of_equal_values(rank, dataset, found)
+            return self._of_equal_values(rank, dataset, found, tuple(variables))
         return _fragment(dataset.shape, *found[0])
 
-    def _of_equal_values(self, rank, dataset, found):
+    def _of_equal_values(self, rank, dataset, found, variables):
         """Of several fragments of the rank, such as the grids of a refined mesh, the one with the dataset's values: which of them is the
         dataset's own does not matter, because equal fragments give equal values."""
-        key = rank, found[0][1], dataset.shape
+        key = rank, variables, dataset.shape
         if key not in self._by_values:
             whole = tuple(slice(0, n) for n in dataset.shape)
             fragments = [fragment for one in found if isinstance(fragment := _fragment(dataset.shape, *one), Fragment)]

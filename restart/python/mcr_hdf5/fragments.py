@@ -15,6 +15,7 @@ import numpy
 from .variable import read_values
 
 TABLES = "~tables"  # the group of small variables
+UNREADABLE = (OSError, TypeError, ValueError, LookupError, RuntimeError, AttributeError)  # what h5py raises for odd datasets
 CACHE = 1 << 28  # bytes of decoded chunks that an open container keeps
 
 
@@ -64,6 +65,7 @@ class Fragments:
         self._opened = None, None  # the container that was read last, and its file
         self._by_values = {}  # (rank, numbers of the variables, shape) -> digest of the values -> fragment
         self.why_none = None
+        self._not_read = None  # why a table was left out
         for container in checkpoint.containers:
             with h5py.File(container, "r") as file:
                 scheme = file.attrs["scheme"]
@@ -71,17 +73,22 @@ class Fragments:
                 if scheme not in ("aware", "auto"):
                     self.why_none = f"the container's scheme {scheme} cuts datasets into blocks"
                 elif "variables" in file:
-                    found = [table for table in file["variables"].get(TABLES, {}).values() if _is_table(table)]
-                    for table in found:
-                        self._add_table(container, table)
-                    own = {item.name for table in found for item in table.values()}
+                    tables = file["variables"].get(TABLES)
+                    own = set()  # paths of the tables' datasets
+                    for table in tables.values() if isinstance(tables, h5py.Group) else ():
+                        if (told := _members_of_rows(table)) is None:
+                            continue
+                        own.update(item.name for item in table.values())
+                        try:
+                            self._add_table(container, table, told)
+                        except UNREADABLE as error:
+                            self._not_read = f"a table of small variables, {table.name} of {container}, cannot be read: {error}"
                     file["variables"].visititems(lambda name, item: item.name not in own and self._add(container, name, item))
 
-    def _add_table(self, container, table):
-        rows, is_flat = table["rows"], "elements" in table
+    def _add_table(self, container, table, own):
+        is_flat = "elements" in table
         values = table["elements" if is_flat else "values"]
-        own = rows.dtype.names[:4 if is_flat else 2]  # before the program's attributes
-        told = rows.fields(own)[:]
+        told = _read_members(table["rows"], own)
         names = told[own[2 if is_flat else 1]]
         pieces = {}
         for row, name in enumerate(names):
@@ -120,7 +127,7 @@ class Fragments:
                 found += [(container, path, shape, ranks, offsets, shapes, n) for n, owner in enumerate(ranks) if owner == rank]
                 variables.append(variable)
         if not found:
-            return "the containers do not merge it, as they do not merge the smallest datasets"
+            return self._not_read or "the containers do not merge it, as they do not merge the smallest datasets"
         if len(found) > 1:
             return self._of_equal_values(rank, dataset, found, tuple(variables))
         return _fragment(dataset.shape, *found[0])
@@ -156,8 +163,34 @@ def _digest(values):
     return hashlib.sha256(values.tobytes()).digest()
 
 
-def _is_table(item):
-    return isinstance(item, h5py.Group) and set(item) in ({"rows", "values"}, {"rows", "elements"}) and bool(item["rows"].dtype.names)
+def _members_of_rows(item):
+    """The names of the first members of a table's rows; None: the item is no table, but perhaps a program's own group."""
+    if not isinstance(item, h5py.Group) or set(item) not in ({"rows", "values"}, {"rows", "elements"}):
+        return None
+    rows = item["rows"]
+    if not isinstance(rows, h5py.Dataset) or {"ranks", "mcr_ranks"} & set(rows.attrs):
+        return None
+    kind = rows.id.get_type()
+    wanted = ("rank", "begin", "variable", "shape") if "elements" in item else ("rank", "variable")
+    if not isinstance(kind, h5py.h5t.TypeCompoundID) or kind.get_nmembers() < len(wanted):
+        return None
+    names = [kind.get_member_name(n) for n in range(len(wanted))]
+    if not all(re.fullmatch(b"(mcr_)*" + word.encode(), name) for name, word in zip(names, wanted)):
+        return None
+    return [name.decode() for name in names]
+
+
+def _read_members(rows, names):
+    """Reads the first members of the rows. The other members, a program's attributes, may have types that NumPy does not know."""
+    members = [rows.id.get_type().get_member_type(n) for n in range(len(names))]
+    kind = h5py.h5t.create(h5py.h5t.COMPOUND, sum(member.get_size() for member in members))
+    end = 0
+    for name, member in zip(names, members):
+        kind.insert(name.encode(), end, member)
+        end += member.get_size()
+    told = numpy.empty(rows.shape, [(name, member.dtype) for name, member in zip(names, members)])
+    rows.id.read(h5py.h5s.ALL, h5py.h5s.ALL, told, kind)
+    return told
 
 
 def _pattern(name):

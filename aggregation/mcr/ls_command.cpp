@@ -51,6 +51,7 @@ struct ListedVariable {
     std::uint64_t raw_bytes = 0;
   };
   std::vector<Tabled> tabled = {};
+  bool has_too_many = false;  ///< variables: they are not listed
 };
 
 struct Listed {
@@ -83,27 +84,49 @@ Result<std::string> pipeline_of(restart::ContainerReader& container,
   return link ? std::string("linked") : info.pipeline.print();
 }
 
-/// Returns the variables of the table `values`, whose rows are the dataset `rows`.
-Result<std::vector<ListedVariable::Tabled>> tabled_in(restart::ContainerReader& container,
-                                                      const restart::DatasetEntry& values,
-                                                      const restart::DatasetEntry& rows) {
-  constexpr std::uint64_t most_bytes = 64U << 20;  // of about a million rows
+/// What is read of the tables' rows of one container at most, so that a forged one takes neither much memory nor long.
+struct RowsLeft {
+  std::uint64_t bytes = std::uint64_t{4} << 30;         ///< decoded
+  std::uint64_t name_bytes = std::uint64_t{256} << 20;  ///< with what a variable takes besides
+
+  static constexpr std::uint64_t most_of_frame = 64U << 20;
+  /// Returns false if the frame must not be decoded.
+  bool take_frame(const restart::DatasetEntry& rows, const restart::FramePlace& place) {
+    const std::uint64_t work = std::max({place.raw_bytes, rows.chunk_bytes, place.stored_bytes});
+    if (work > most_of_frame || work > bytes) return false;
+    bytes -= work;
+    return true;
+  }
+};
+
+using TabledVariables = std::optional<std::vector<ListedVariable::Tabled>>;
+
+/// Returns the variables of the table `values`, whose rows are the dataset `rows`; nothing: there are too many.
+Result<TabledVariables> tabled_in(restart::ContainerReader& container,
+                                  const restart::DatasetEntry& values,
+                                  const restart::DatasetEntry& rows, RowsLeft& left) {
   const bool is_flat = restart::table_role_of(values.name) == restart::TableRole::elements;
   std::vector<restart::TabledVariable> found;
   std::uint64_t done = 0;
+  std::uint64_t name_bytes = 0;
+  Scratch scratch;
   for (std::uint32_t i = 0; i < rows.frame_count; ++i) {
     const restart::FramePlace place = MCR_TRY(container.frame_place(rows, i));
+    if (!left.take_frame(rows, place)) return TabledVariables();
     done += place.raw_bytes;
-    if (done > most_bytes)
-      return Error{Cause::unsupported,
-                   container.name() + ": " + rows.name + " has more rows than are listed"};
-    Scratch scratch;
     const auto raw = scratch.take<std::byte>(place.raw_bytes);
     MCR_TRY(container.decode(rows, place, scratch, raw.span()));
+    const std::size_t known = found.size();
     if (const auto read = restart::read_table_rows(raw.span(), rows.element_bytes, is_flat, found);
         !read)
       return Error{Cause::damaged, container.name() + ": " + read.error().message};
+    for (std::size_t n = known; n < found.size(); ++n)
+      name_bytes += sizeof(ListedVariable::Tabled) + found[n].name.size();
+    if (name_bytes > left.name_bytes) return TabledVariables();
   }
+  if (done != rows.raw_bytes)
+    return Error{Cause::damaged, container.name() + ": " + rows.name + " has not all its rows"};
+  left.name_bytes -= name_bytes;
   std::uint64_t pieces = 0;
   for (const restart::TabledVariable& variable : found) pieces += variable.pieces;
   std::vector<ListedVariable::Tabled> tabled;
@@ -116,7 +139,7 @@ Result<std::vector<ListedVariable::Tabled>> tabled_in(restart::ContainerReader& 
     }
     tabled.push_back({std::move(found[i].name), bytes});
   }
-  return tabled;
+  return TabledVariables(std::move(tabled));
 }
 
 /// For each linked variable, reports how it is coded in the solid frame that has its first bytes.
@@ -166,6 +189,7 @@ Result<Listed> list(const std::string& name, bool reads_frames) {
   for (const restart::PartRecord& part : listed.parts) listed.raw_bytes += part.entry.size;
   std::vector<LinkedAt> links;
   std::map<std::string, std::pair<restart::DatasetEntry, std::size_t>> tables;  // by group
+  RowsLeft left;
   for (const restart::DatasetEntry& dataset : *MCR_TRY(container->datasets())) {
     ListedVariable variable{dataset.name, dataset.raw_bytes, 0, dataset.frame_count};
     for (std::uint32_t i = 0; i < dataset.frame_count; ++i) {
@@ -189,11 +213,14 @@ Result<Listed> list(const std::string& name, bool reads_frames) {
       variable.is_data = false;
       if (const auto table = tables.find(group); table != tables.end()) {
         const auto& [values, at] = table->second;
-        if (auto tabled = tabled_in(*container, values, dataset)) {
-          listed.variables[at].tabled = *std::move(tabled);
-        } else {
+        if (auto tabled = tabled_in(*container, values, dataset, left); !tabled) {
           variable.problem = tabled.error().message;
+        } else if (*tabled) {
+          listed.variables[at].tabled = **std::move(tabled);
+        } else {
+          listed.variables[at].has_too_many = true;
         }
+        tables.erase(table);
       }
     } else if (role != restart::TableRole::none) {
       tables.try_emplace(group, dataset, listed.variables.size());
@@ -293,6 +320,8 @@ void print_listed(const Listed& listed, bool verbose) {
                variable.problem.empty() ? variable.pipeline : "cannot be read"});
     for (const ListedVariable::Tabled& tabled : variable.tabled)
       table.add({tabled.name, size_text(tabled.raw_bytes), "", "", "", "in " + variable.name});
+    if (variable.has_too_many)
+      table.add({"(variables that are not listed)", "", "", "", "", "in " + variable.name});
   }
   table.print();
   print_problem(listed.problem);

@@ -534,7 +534,7 @@ class ContainerMaker {
 
   /// Writes the dataset that says which variables are in a table.
   Result<void> write_rows(ContainerWriter& writer, const DatasetPlan& table) {
-    const TableRows rows = MCR_TRY(TableRows::make(table, variables_, layouts_, types_));
+    TableRows rows = MCR_TRY(TableRows::make(table, variables_, layouts_, types_));
     Encoding& encoding = encoding_of_rows_;
     if (options_.profile.profile == codecs::Profile::portable) {
       encoding.storage = restart::DatasetStorage::deflate;

@@ -19,6 +19,7 @@ namespace {
 
 /// A row must not take much more than the piece of which it tells.
 constexpr std::uint64_t least_piece_bytes = 64;
+constexpr std::uint64_t usual_row_bytes = 512;  // whatever the piece
 constexpr std::size_t most_name_bytes = 1000;
 constexpr std::size_t most_string_bytes = 255;
 /// Of the attributes in a row, and of their types. HDF5's limit on a type is 64 KiB.
@@ -57,11 +58,81 @@ std::size_t encoded_bytes(hid_t type) {
   return H5Tencode(type, nullptr, &size) < 0 ? most_type_bytes : size;
 }
 
-/// True if no two attributes have one name, as in a damaged or forged file.
+bool is_standard_size(std::size_t bytes) {
+  return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+bool is_ieee_float(hid_t type) {
+  const std::array<hid_t, 4> standard{H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE,
+                                      H5T_IEEE_F64BE};
+  if (std::any_of(standard.begin(), standard.end(),
+                  [&](hid_t one) { return H5Tequal(type, one) > 0; })) {
+    return true;
+  }
+  // HDF5 1.14.4 has no name for these.
+  std::array<std::size_t, 5> at{};
+  return H5Tget_size(type) == 2 &&
+         H5Tget_fields(type, at.data(), &at[1], &at[2], &at[3], &at[4]) >= 0 &&
+         at == std::array<std::size_t, 5>{15, 10, 5, 0, 10} && H5Tget_ebias(type) == 15 &&
+         H5Tget_norm(type) == H5T_NORM_IMPLIED;
+}
+
+/// Control bytes are valid.
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i++]);
+    if (first < 0x80) continue;
+    const std::size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+    if (first < 0xc2 || first > 0xf4 || text.size() - i < more) return false;
+    const auto second = static_cast<unsigned char>(text[i]);
+    const bool is_too_long = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+    const bool is_no_character =
+        (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
+    if (is_too_long || is_no_character) return false;
+    for (const std::size_t end = i + more; i < end; ++i) {
+      if ((static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80) return false;
+    }
+  }
+  return true;
+}
+
+/// True if HDF5's tools and h5py know the type: a column of another would hide the whole table from them.
+bool is_usual(hid_t type) {
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+      return is_standard_size(H5Tget_size(type)) && H5Tget_precision(type) == 8 * H5Tget_size(type);
+    case H5T_FLOAT:
+      return is_ieee_float(type);
+    case H5T_STRING:
+      return H5Tis_variable_str(type) == 0;
+    case H5T_ENUM:
+    case H5T_ARRAY: {
+      const OwnedId base(H5Tget_super(type));
+      return base.is_valid() && is_usual(base.get());
+    }
+    case H5T_COMPOUND: {
+      const int members = H5Tget_nmembers(type);
+      for (int i = 0; i < members; ++i) {
+        const auto number = static_cast<unsigned>(i);
+        char* const name = H5Tget_member_name(type, number);
+        const bool is_named = name != nullptr && is_utf8(name);
+        H5free_memory(name);
+        const OwnedId member(H5Tget_member_type(type, number));
+        if (!is_named || !member.is_valid() || !is_usual(member.get())) return false;
+      }
+      return members > 0;
+    }
+    default:
+      return false;
+  }
+}
+
+/// True if all names are UTF-8 and no two are equal, as in a damaged or forged file.
 bool have_own_names(const std::vector<AttributeValue>& attributes) {
   std::set<std::string_view> names;
   for (const AttributeValue& attribute : attributes) {
-    if (attribute.name.empty() || !names.insert(attribute.name).second) return false;
+    if (attribute.name.empty() || !is_utf8(attribute.name) || !names.insert(attribute.name).second)
+      return false;
   }
   return true;
 }
@@ -77,6 +148,7 @@ bool fit_in_row(const std::vector<AttributeValue>& attributes, const Datatypes& 
     const hsize_t count =
         std::accumulate(extents->begin(), extents->end(), hsize_t{1}, std::multiplies<>());
     const Datatype& type = types[attribute.type];
+    if (attribute.strings.empty() && !is_usual(type.id.get())) return false;
     const bool is_whole = attribute.strings.empty() ? attribute.value.size() == count * type.bytes
                                                     : attribute.strings.size() == count;
     if (!is_whole) return false;
@@ -137,6 +209,16 @@ bool is_small(const DatasetPlan& dataset, const codecs::ProfileOptions& profile)
              codecs::named_pipeline(profile, "", dataset.element);
 }
 
+/// True if the variable's rows would take more than its pieces.
+bool has_large_rows(const DatasetPlan& dataset, const std::vector<AttributeValue>& attributes) {
+  std::uint64_t row = sizeof(std::uint32_t) + text_bytes(dataset.name.size());
+  for (const AttributeValue& attribute : attributes) {
+    row += attribute.value.size();
+    for (const std::string& string : attribute.strings) row += text_bytes(string.size());
+  }
+  return row > std::max(usual_row_bytes, dataset.raw_bytes() / dataset.pieces.size());
+}
+
 DatasetPlan make_table(const std::vector<DatasetPlan>& datasets,
                        const std::vector<std::size_t>& numbers,
                        const std::vector<std::uint64_t>& shape, bool is_flat,
@@ -191,11 +273,10 @@ TableChoice::TableChoice(const std::vector<DatasetPlan>& datasets,
     const DatasetPlan& dataset = datasets[i];
     if (!is_small(dataset, profile)) continue;
     const Variable& variable = variables[static_cast<std::size_t>(dataset.variable)];
-    Kind kind{dataset.type,
-              forms.number_of(common_attributes(variable, layouts)),
-              variable.form == RawForm::opaque,
-              false,
-              {}};
+    const auto attributes = common_attributes(variable, layouts);
+    if (has_large_rows(dataset, attributes)) continue;
+    Kind kind{
+        dataset.type, forms.number_of(attributes), variable.form == RawForm::opaque, false, {}};
     if (kind.attributes == AttributeForms::none) continue;
     const std::vector<std::uint64_t>* first = nullptr;
     kind.is_flat = kind.is_opaque;
@@ -391,15 +472,17 @@ void TableRows::write_row(MutableByteSpan row, std::uint32_t rank, std::uint64_t
   }
 }
 
-Bytes TableRows::frame(std::uint32_t number, const std::vector<std::uint32_t>& ranks) const {
+Bytes TableRows::frame(std::uint32_t number, const std::vector<std::uint32_t>& ranks) {
   const DatasetPlan::Frame frame = plan_.frame(number);
   const auto row_bytes = static_cast<std::size_t>(plan_.type_bytes);
   const std::size_t first = frame.begin / row_bytes;
   const std::size_t end = first + frame.bytes / row_bytes;
   Bytes bytes(static_cast<std::size_t>(frame.bytes));
-  std::size_t piece = 0;
-  for (const std::size_t number_of_variable : table_->variables) {
-    const Variable& variable = (*variables_)[number_of_variable];
+  if (at_.piece > first) at_ = {};
+  std::size_t piece = at_.piece;
+  for (std::size_t i = at_.variable; i < table_->variables.size(); ++i) {
+    at_ = {i, piece};
+    const Variable& variable = (*variables_)[table_->variables[i]];
     std::optional<std::vector<AttributeValue>> attributes;
     for_each_piece(variable, *layouts_, [&](std::uint32_t part, const auto& shape) {
       if (piece >= first && piece < end) {

@@ -72,21 +72,27 @@ class TableChoice {
 /// The rows of a table, one for each piece, in order.
 class TableRows {
  public:
-  /// `table` is one of gather_tables(), and outlives the rows, as the other arguments do. Adds the type of a row to
+  /// `table` is one that TableChoice::gather() made, and outlives the rows, as the other arguments do. Adds the type of a row to
   /// `types`.
   static Result<TableRows> make(const DatasetPlan& table, const std::vector<Variable>& variables,
                                 const PartLayouts& layouts, Datatypes& types);
 
   /// The dataset of rows. No bytes of it are a part's.
   [[nodiscard]] const DatasetPlan& plan() const { return plan_; }
-  /// Returns the bytes of a frame of the dataset. `ranks` are those of the parts.
-  [[nodiscard]] Bytes frame(std::uint32_t number, const std::vector<std::uint32_t>& ranks) const;
+  /// Returns the bytes of a frame of the dataset. `ranks` are those of the parts. Frames in order take the least time.
+  [[nodiscard]] Bytes frame(std::uint32_t number, const std::vector<std::uint32_t>& ranks);
 
  private:
   /// A member of the type that holds an attribute.
   struct Column {
     std::size_t offset = 0;
     std::size_t bytes = 0;  ///< of the whole member; of one string, if the attribute is strings
+  };
+
+  /// A variable of the table, and its first piece.
+  struct Position {
+    std::size_t variable = 0;
+    std::size_t piece = 0;
   };
 
   TableRows(const DatasetPlan& table, const std::vector<Variable>& variables,
@@ -106,6 +112,7 @@ class TableRows {
   std::size_t dimensions_ = 0;       ///< of the member `shape`
   std::vector<std::size_t> widths_;  ///< by attribute: bytes of the longest string
   std::vector<Column> columns_;      ///< by attribute
+  Position at_;                      ///< where the last frame ended
 };
 
 }  // namespace mcr::aggregation

@@ -380,6 +380,89 @@ TEST_CASE("small variables of which each has two attributes of one name are comm
   packed.require_same_bytes();
 }
 
+/// Gives each of write_small_variables()'s an attribute of zeros.
+void add_attributes(const std::string& path, const char* name, hid_t type, hsize_t count = 1) {
+  const OwnedId file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
+  const OwnedId space(H5Screate_simple(1, &count, nullptr));
+  const std::vector<std::byte> value(count * H5Tget_size(type));
+  for (unsigned v = 0; v < 300; ++v) {
+    const OwnedId dataset(
+        H5Dopen2(file.get(), ("field " + std::to_string(v)).c_str(), H5P_DEFAULT));
+    const OwnedId attribute(
+        H5Acreate2(dataset.get(), name, type, space.get(), H5P_DEFAULT, H5P_DEFAULT));
+    REQUIRE(H5Awrite(attribute.get(), type, value.data()) >= 0);
+  }
+}
+
+/// Returns how many of a rank's small variables are in tables.
+std::size_t tabled_with_attribute(const char* name, hid_t type, hsize_t count = 1) {
+  const ScratchDirectory directory;
+  const std::string path = directory / "rank0.h5";
+  write_small_variables(path, 0);
+  add_attributes(path, name, type, count);
+  Packed packed({path});
+  const auto report = packed.write();
+  REQUIRE(report);
+  packed.require_same_bytes();
+  std::size_t tabled = 0;
+  for (const VariableReport& variable : report->variables)
+    tabled += variable.variables > 1 ? variable.variables : 0;
+  return tabled;
+}
+
+TEST_CASE("variables with attributes that HDF5's tools may not know have datasets of their own") {
+  const OwnedId medium(H5Tcopy(H5T_STD_I32LE));
+  H5Tset_size(medium.get(), 3);
+  const OwnedId partial(H5Tcopy(H5T_STD_I32LE));
+  H5Tset_precision(partial.get(), 17);
+  const OwnedId brain(H5Tcopy(H5T_IEEE_F32LE));  // bfloat16
+  H5Tset_fields(brain.get(), 15, 7, 8, 0, 7);
+  H5Tset_precision(brain.get(), 16);
+  H5Tset_size(brain.get(), 2);
+  const OwnedId opaque(H5Tcreate(H5T_OPAQUE, 4));
+  const OwnedId record(H5Tcreate(H5T_COMPOUND, 8));
+  H5Tinsert(record.get(), "usual", 0, H5T_STD_I32LE);
+  H5Tinsert(record.get(), "odd", 4, medium.get());
+  for (const hid_t type : {medium.get(), partial.get(), brain.get(), opaque.get(), record.get(),
+                           H5T_UNIX_D32LE, H5T_STD_B8LE}) {
+    INFO(H5Tget_class(type));
+    CHECK(tabled_with_attribute("a", type) == 0);
+  }
+  for (const char* name : {"stra\xdf"
+                           "e",
+                           "\xff", "\xc0\x80", "\xed\xa0\x80", "\xe2\x82"})
+    CHECK(tabled_with_attribute(name, H5T_STD_I32LE) == 0);
+}
+
+TEST_CASE("variables with numbers, text, enums, arrays and records as attributes are in tables") {
+  const OwnedId word(H5Tcopy(H5T_C_S1));
+  H5Tset_size(word.get(), 7);
+  const OwnedId choice(H5Tenum_create(H5T_STD_I8LE));
+  const signed char zero = 0;
+  H5Tenum_insert(choice.get(), "none", &zero);
+  const hsize_t three = 3;
+  const OwnedId triple(H5Tarray_create2(choice.get(), 1, &three));
+  const OwnedId half(H5Tcopy(H5T_IEEE_F32LE));
+  H5Tset_fields(half.get(), 15, 10, 5, 0, 10);
+  H5Tset_precision(half.get(), 16);
+  H5Tset_ebias(half.get(), 15);
+  H5Tset_size(half.get(), 2);
+  const OwnedId record(H5Tcreate(H5T_COMPOUND, 12));
+  H5Tinsert(record.get(), "big-endian", 0, H5T_IEEE_F64BE);
+  H5Tinsert(record.get(), "größe €𝄞", 8, triple.get());
+  for (const hid_t type : {word.get(), choice.get(), half.get(), record.get(), H5T_STD_U64BE}) {
+    INFO(H5Tget_class(type));
+    CHECK(tabled_with_attribute("größe €𝄞", type) > 250);
+  }
+}
+
+TEST_CASE(
+    "variables whose attributes would make rows larger than the values have datasets of their "
+    "own") {
+  CHECK(tabled_with_attribute("a", H5T_STD_I8LE, 450) > 250);  // of 512 bytes
+  CHECK(tabled_with_attribute("a", H5T_STD_I8LE, 600) == 0);
+}
+
 TEST_CASE("a part that is no HDF5 file, cut off or empty is committed whole") {
   const ScratchDirectory directory;
   std::vector<std::string> paths = feature_files(directory, 2, {});

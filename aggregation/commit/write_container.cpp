@@ -354,7 +354,9 @@ class ContainerMaker {
       }
     }
     const codecs::ElementType type = dataset.layout_of(dataset.frame(0)).type;
-    if (auto given = codecs::choice_without_data(options_.profile, type, dataset.name)) {
+    // A setting codec.values= is for variables of that name.
+    const std::string name = dataset.is_table() ? std::string() : dataset.name;
+    if (auto given = codecs::choice_without_data(options_.profile, type, name)) {
       encoding.choice = *std::move(given);
       reasons_[number] = encoding.choice.why;
       return {};
@@ -379,7 +381,7 @@ class ContainerMaker {
       MCR_TRY(fetch_frame(plan_, reads, dataset, frame, own));
       left = left.subspan(own.size());
     }
-    encoding.choice = codecs::choose(options_.profile, layout, memory.span(), scratch, dataset.name,
+    encoding.choice = codecs::choose(options_.profile, layout, memory.span(), scratch, name,
                                      encoding.columns, sharing);
     reasons_[number] = encoding.choice.why;
     return {};

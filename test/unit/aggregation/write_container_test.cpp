@@ -463,6 +463,28 @@ TEST_CASE(
   CHECK(tabled_with_attribute("a", H5T_STD_I8LE, 600) == 0);
 }
 
+TEST_CASE("a setting for variables called values or elements is none for the tables") {
+  const ScratchDirectory directory;
+  const std::string path = directory / "rank0.h5";
+  write_small_variables(path, 0);
+  Packed packed({path});
+  const auto pipelines = [&](const MergeOptions& options) {
+    const auto report = packed.write(options);
+    REQUIRE(report);
+    std::vector<std::string> found;
+    for (const VariableReport& variable : report->variables) {
+      if (variable.variables > 1) found.push_back(variable.pipeline);
+    }
+    return found;
+  };
+  MergeOptions named;
+  REQUIRE(named.profile.set_pipeline("values", "none"));
+  REQUIRE(named.profile.set_pipeline("elements", "none"));
+  const auto found = pipelines(named);
+  CHECK(found.size() > 1);
+  CHECK(found == pipelines({}));
+}
+
 TEST_CASE("a part that is no HDF5 file, cut off or empty is committed whole") {
   const ScratchDirectory directory;
   std::vector<std::string> paths = feature_files(directory, 2, {});

@@ -2,9 +2,9 @@
 // An MPI program whose checkpoints have many small datasets with the iteration in their names, as
 // those of Carpet:
 //
-//   mpiexec -n N changing_layouts DIRECTORY CHANGE...
+//   mpiexec -n N changing_layouts DIRECTORY DATASETS CHANGE...
 //
-// writes a step for each CHANGE, step.S.R.h5 of rank R in the directory. All values and times are
+// writes a step of DATASETS datasets for each CHANGE, step.S.R.h5 of rank R in the directory. All values and times are
 // other ones in each step. A CHANGE other than `values` says what else differs from the first step;
 // see main().
 #include <hdf5.h>
@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { datasets = 60, elements = 40 };  // so few that a container has no tables of them
+enum { elements = 40 };
 
 static const char* change;
-static int rank, step;
+static int rank, step, datasets;
 
 static int is(const char* word) { return !strcmp(change, word); }
 
@@ -105,9 +105,10 @@ int main(int count, char** words) {
                                       "latest", "order",  "link",  "digits"};
   MPI_Init(&count, &words);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  check(count >= 3, "changing_layouts DIRECTORY CHANGE...");
-  for (step = 0; step < count - 2; ++step) {
-    change = words[step + 2];
+  check(count >= 4, "changing_layouts DIRECTORY DATASETS CHANGE...");
+  datasets = atoi(words[2]);
+  for (step = 0; step < count - 3; ++step) {
+    change = words[step + 3];
     int found = 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; ++i) found = found || is(known[i]);
     check(found, change);

@@ -584,9 +584,9 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   if (restart::gc_of(settings) != restart::Gc::when_short) short_storage = nullptr;
   Followed followed;
   auto written = bring_to_storage(directory, group, settings, stubs, known, short_storage, followed,
-                                  locked, done.committed);
+                                  locked, done.removed);
   if (group.turn_to_write != nullptr) group.turn_to_write->end();
-  summary.removed(done.committed.size());
+  summary.removed(done.removed.size());
   const ContainerName& where = followed.placement.where;
   if (!written) {
     for (const LockedPart& part : locked) done.failed.push_back(part.id);

@@ -55,6 +55,8 @@ struct DrainDone {
   bool is_dropped =
       false;  ///< `committed` are in no container: a newer set has replaced them (flush=)
   std::vector<PartId> without_stub = {};  ///< in a container, but storage refused their stubs
+  std::vector<PartId> removed =
+      {};  ///< the program removed their files before the commit; they are in no container
 };
 
 }  // namespace mcr::aggregation

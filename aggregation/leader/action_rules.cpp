@@ -216,6 +216,16 @@ void Decisions::hold_set(const SetName& name, Set& set, std::vector<Part*> parts
 
 /// Tells the other nodes which sets are safe here. A set that drifts later is told all the same, as on one node.
 void Decisions::tell_safe() {
+  std::erase_if(told_, [this](const SetName& name) {
+    const auto found = sets_.find(name);
+    if (found == sets_.end() || found->second.is_safe_everywhere) return true;
+    const bool has_lost_replica = lost_replica_.contains(name);
+    if (found->second.whole_ms && !has_lost_replica) return false;
+    out_.emplace_back(TakeBackSafe{name});
+    if (has_lost_replica) not_told_.insert(name);
+    return true;
+  });
+  lost_replica_.clear();
   std::erase_if(not_told_, [this](const SetName& name) {
     const auto found = sets_.find(name);
     if (found == sets_.end()) return true;
@@ -225,7 +235,11 @@ void Decisions::tell_safe() {
     if (set.hold != Set::Hold::replicated && !is_in_storage) return false;
     // A rank that has begun its next file too early may be seen only now: the set has then drifted.
     if (anybody_may_write() && !is_due(*set.whole_ms + patience_.superseded_ms)) return false;
-    out_.emplace_back(TellSafe{name, parts_here(set), set.rank_count});
+    if (set.failed_attempts && set.failed_attempts->differ()) return true;
+    const auto failed = set.failed_attempts ? std::optional(set.failed_attempts->least)
+                                            : std::optional<std::uint64_t>();
+    out_.emplace_back(TellSafe{name, parts_here(set), set.rank_count, failed});
+    told_.insert(name);
     return true;
   });
 }

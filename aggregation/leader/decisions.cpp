@@ -246,11 +246,12 @@ void Decisions::apply(const DrainDone& event) {
     if (counted.insert(&set).second) ++set.failures;
     hold(waiting);
   }
-  // Parts in no list were withdrawn or dropped meanwhile; separate events tell what became of them.
+  // The other parts were removed, withdrawn or dropped meanwhile, and are in no container.
   for (const PartId& id : draining_[event.drain]) {
     const auto found = parts_.find(id);
     if (found != parts_.end() && found->second.state == State::draining &&
         found->second.drain == event.drain) {
+      if (found->second.set) sets_.at(*found->second.set).whole_ms.reset();
       forget(id);
     }
   }
@@ -272,16 +273,21 @@ void Decisions::apply(const SetHeld& event) {
   draining_.erase(event.drain);
   const auto set = sets_.find(event.set);
   if (set == sets_.end()) return;
-  set->second.hold = event.is_held ? Set::Hold::held : Set::Hold::refused;
   set->second.held_ms = now_ms_;
+  if (!event.is_held) {
+    set->second.hold = Set::Hold::refused;
+  } else if (set->second.hold == Set::Hold::asked) {  // SetReplicated may have come before
+    set->second.hold = Set::Hold::held;
+  }
 }
 
 void Decisions::apply(const SetReplicated& event) {
   const auto set = sets_.find(event.set);
   if (set == sets_.end()) return;
   const Set::Hold hold = set->second.hold;
-  if (hold != Set::Hold::held && hold != Set::Hold::replicated) return;
+  if (hold == Set::Hold::none || hold == Set::Hold::refused) return;
   set->second.hold = event.is_refused ? Set::Hold::refused : Set::Hold::replicated;
+  if (event.is_refused) lost_replica_.insert(event.set);
 }
 
 void Decisions::apply(const SetAgreed& event) {

@@ -32,6 +32,7 @@
 //     committed in all ranks of this node, and the team has said so of all other nodes with ranks. It is then all of its set: no
 //     other part of the set is ever committed.
 //  7. A set is told to be safe (TellSafe) only while all of its parts of this node are in storage, or held back with a replica.
+//     If this ends before all nodes have agreed, it is taken back (TakeBackSafe).
 #pragma once
 
 #include <cstdint>
@@ -184,6 +185,12 @@ struct TellSafe {
   SetName set;
   std::uint32_t parts = 0;  ///< of this node
   std::uint32_t all = 0;
+  /// What the attempts of this node's ranks that failed are. Sets of nodes that differ in this are not one set.
+  std::optional<std::uint64_t> failed_attempts = {};
+};
+/// Tell the other nodes that this node's part of a set that was told to be safe is not safe any more.
+struct TakeBackSafe {
+  SetName set;
 };
 enum class PutBackReason : std::uint8_t { lone, storage_failed, part_refused, requested };
 /// Leave the part at its path as native HDF5 would have left it. Answer: PutBackDone.
@@ -214,8 +221,8 @@ struct Exit {
   bool complete = true;
 };
 
-using Decision = std::variant<LookForSiblings, DrainGroup, HoldSet, TellSafe, PutBack, MarkNative,
-                              StorageFailed, Settle, FreeKept, NoteAccount, Exit>;
+using Decision = std::variant<LookForSiblings, DrainGroup, HoldSet, TellSafe, TakeBackSafe, PutBack,
+                              MarkNative, StorageFailed, Settle, FreeKept, NoteAccount, Exit>;
 
 // --- the function -------------------------------------------------------------------------------
 
@@ -518,7 +525,9 @@ class Decisions {
   bool hurries_ = false;
   bool has_team_ = true;
   std::optional<std::uint64_t> ended_ms_;  ///< since when no process may write
-  std::set<SetName> not_told_;             ///< sets of several nodes that were whole here
+  std::set<SetName> told_;  ///< sets that were told to be safe, and are not known to be agreed
+  std::set<SetName> lost_replica_;  ///< sets whose replica the buddy has lost or refused
+  std::set<SetName> not_told_;      ///< sets of several nodes that were whole here
   bool storage_failed_ = false;
   bool terminating_ = false;
   bool exited_ = false;

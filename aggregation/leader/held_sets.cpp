@@ -17,8 +17,8 @@ using restart::TeamDirectory;
 using Box = restart::TeamDirectory::Box;
 
 HeldSets::~HeldSets() {
-  for (const auto& [set, name] : told_)
-    for (const Box box : {Box::safe, Box::agreed}) (void)place_->remove(box, name).has_value();
+  for (const auto& [set, told] : told_)
+    for (const Box box : {Box::safe, Box::agreed}) (void)place_->remove(box, told.name).has_value();
 }
 
 void HeldSets::add(const SetName& set, std::unique_ptr<HeldSet> held) {
@@ -46,27 +46,45 @@ void HeldSets::tell(const TellSafe& safe) {
   const TeamDirectory* const own = place();
   if (own == nullptr || !own->has_team()) return;
   const SetName& set = safe.set;
-  const std::string text =
-      set.launch + "\n" + set.masked_name + "\n" + std::to_string(set.sequence);
+  // Where other attempts failed, the same sequence is another step's.
+  const std::string text = set.launch + "\n" + set.masked_name + "\n" +
+                           std::to_string(set.sequence) + "\n" +
+                           (safe.failed_attempts ? std::to_string(*safe.failed_attempts) : "");
   // All nodes make the same word of the set (aggregation/team/agreements).
-  const std::string name = TeamDirectory::name_of_launch(
-      directory_.path(), restart::hexadecimal(checksum(as_bytes(text))) + "." +
-                             std::to_string(safe.parts) + "." + std::to_string(safe.all));
+  const auto name_of = [&](std::uint32_t parts) {
+    return TeamDirectory::name_of_launch(
+        directory_.path(), restart::hexadecimal(checksum(as_bytes(text))) + "." +
+                               std::to_string(parts) + "." + std::to_string(safe.all));
+  };
+  const std::string name = name_of(safe.parts);
+  const std::string not_safe = name_of(0);
+  (void)own->remove(Box::safe, not_safe).has_value();
   if (const auto made = own->create(Box::safe, name); !made) {
     restart::log_warning_once("safe", made.error().message);
     return;
   }
-  told_[set] = name;
+  told_[set] = {name, not_safe, true};
   // Some sets never become safe on all nodes, and those after them are enough.
   constexpr std::ptrdiff_t most_of_a_name = 8;
   const auto first = told_.lower_bound({set.launch, set.masked_name, 0});
   const auto last = std::next(told_.find(set));
   if (std::distance(first, last) > most_of_a_name) {
-    (void)own->remove(Box::safe, first->second).has_value();
+    (void)own->remove(Box::safe, first->second.name).has_value();
     told_.erase(first);
   }
   const std::lock_guard lock(mutex_);
   changed_ms_ = restart::monotonic_ms();
+}
+
+void HeldSets::take_back(const TakeBackSafe& safe) {
+  const auto found = told_.find(safe.set);
+  if (found == told_.end() || !found->second.is_safe) return;
+  Told& told = found->second;
+  for (const Box box : {Box::safe, Box::agreed}) (void)place_->remove(box, told.name).has_value();
+  if (const auto made = place_->create(Box::safe, told.not_safe); !made)
+    restart::log_warning_once("safe", made.error().message);
+  told.name = told.not_safe;
+  told.is_safe = false;
 }
 
 std::vector<Event> HeldSets::look() {
@@ -85,9 +103,10 @@ std::vector<Event> HeldSets::look() {
     if (!events.empty()) changed_ms_ = restart::monotonic_ms();
   }
   for (auto it = told_.begin(); it != told_.end();) {
-    const bool is_agreed = place_->has(Box::agreed, it->second);
+    const Told& told = it->second;
+    const bool is_agreed = told.is_safe && place_->has(Box::agreed, told.name);
     if (is_agreed) {
-      (void)place_->remove(Box::agreed, it->second).has_value();
+      (void)place_->remove(Box::agreed, told.name).has_value();
       events.emplace_back(SetAgreed{it->first});
     }
     it = is_agreed ? told_.erase(it) : std::next(it);

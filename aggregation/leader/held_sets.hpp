@@ -31,6 +31,7 @@ class HeldSets {
 
   // The leader's loop calls these.
   void tell(const TellSafe& safe);
+  void take_back(const TakeBackSafe& safe);
   /// Returns what has become known: SetReplicated and SetAgreed.
   std::vector<Event> look();
   /// True if the team lives, or if this leader has needed none yet.
@@ -43,11 +44,17 @@ class HeldSets {
     std::unique_ptr<HeldSet> held;
     bool is_replicated = false;  ///< was told to the decisions
   };
+  /// A file in safe/, and what the leader says when the set is not safe any more.
+  struct Told {
+    std::string name;
+    std::string not_safe;
+    bool is_safe = true;
+  };
   const restart::TeamDirectory* place();
 
   const restart::LaunchDirectory& directory_;
   std::optional<restart::TeamDirectory> place_;
-  std::map<SetName, std::string> told_;  ///< files in safe/, by set
+  std::map<SetName, Told> told_;
   mutable std::mutex mutex_;
   std::map<SetName, Entry> held_;  ///< guarded by mutex_
   std::uint64_t changed_ms_ =

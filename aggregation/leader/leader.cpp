@@ -199,6 +199,8 @@ class Leader {
 
   void act(const TellSafe& safe) { held_sets_.tell(safe); }
 
+  void act(const TakeBackSafe& safe) { held_sets_.take_back(safe); }
+
   static std::string writing_text(const DrainGroup& group) {
     return "writing the container of " + group.set.masked_name;
   }

@@ -40,7 +40,7 @@ std::optional<SafeParts> read_safe_name(const std::string& name) {
   const auto parts = all ? take_number(left, 10) : std::nullopt;
   const auto set = parts ? take_number(left, 16) : std::nullopt;
   if (!set) return std::nullopt;
-  return SafeParts{*set, checksum(as_bytes(name)), *parts, *all};
+  return SafeParts{*set, checksum(as_bytes(left)), *parts, *all};
 }
 
 SafeMessages::SafeMessages(MPI_Comm team, int tag) : team_(team), tag_(tag) { ask(); }
@@ -72,7 +72,10 @@ std::optional<SafeMessages::Received> SafeMessages::take() {
   MPI_Test(&request_, &is_there, &status);
   if (is_there == 0) return std::nullopt;
   const Received received{status.MPI_SOURCE, words_};
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
   ask();
+  if (bytes != static_cast<int>(sizeof words_)) return std::nullopt;
   return received;
 }
 
@@ -83,9 +86,11 @@ bool AgreementGiver::go_on(bool answers) {
   while (const auto received = messages_.take()) {
     has_happened = true;
     const auto [set, leader, parts, all] = received->words;
+    if (parts == 0 && !sets_.contains(set)) continue;  // taken back too late, or never said
     const auto [known, is_new] = sets_.try_emplace(set);
     Said& said = known->second;
     if (is_new) said.order = ++last_order_;
+    if (is_new) said.all = all;
     said.parts[{received->from, leader}] = parts;
     std::uint64_t safe = 0;
     std::vector<int> processes;
@@ -93,6 +98,11 @@ bool AgreementGiver::go_on(bool answers) {
       safe += count;
       // They are sorted by process, which may have several leaders.
       if (processes.empty() || processes.back() != who.first) processes.push_back(who.first);
+    }
+    // Nobody may drop anything for a set about which the leaders do not say the same.
+    if (said.all != all || safe > all) {
+      sets_.erase(known);
+      continue;
     }
     if (safe < all || all == 0) {
       forget_oldest();
@@ -113,7 +123,13 @@ void AgreementGiver::forget_oldest() {
 }
 
 AgreementTaker::AgreementTaker(const restart::TeamDirectory* place, MPI_Comm team, int giver)
-    : place_(place), giver_(giver), messages_(team, agreed_tag) {}
+    : place_(place), giver_(giver), messages_(team, agreed_tag) {
+  if (place_ == nullptr) return;
+  // What was told to an earlier team may not be true any more: its buddies have other replicas.
+  const auto names = place_->list(Box::safe);
+  if (!names) return;
+  for (const std::string& name : *names) (void)place_->remove(Box::safe, name).has_value();
+}
 
 bool AgreementTaker::go_on(bool asks) {
   bool has_happened = false;

@@ -24,8 +24,8 @@ namespace mcr::aggregation {
 /// What a leader says of a set, as it stands in the name of the leader's file in safe/.
 struct SafeParts {
   std::uint64_t set = 0;     ///< a hash of its name
-  std::uint64_t leader = 0;  ///< a hash of the file's name
-  std::uint64_t parts = 0;   ///< that are safe on this node
+  std::uint64_t leader = 0;  ///< a hash of its launch's directory
+  std::uint64_t parts = 0;   ///< that are safe on this node; 0 takes back what was said
   std::uint64_t all = 0;     ///< of the whole set
 };
 /// Nothing if the name is none of a leader's.
@@ -74,6 +74,7 @@ class AgreementGiver {
  private:
   struct Said {
     std::uint64_t order = 0;
+    std::uint64_t all = 0;
     std::map<std::pair<int, std::uint64_t>, std::uint64_t> parts;  ///< by process and leader
   };
   void forget_oldest();

@@ -337,6 +337,12 @@ class Simulation {
   void agree() {
     const SetName set = told_.front();
     told_.erase(told_.begin());
+    for (const auto& [id, part] : parts_) {
+      const bool is_of_set = part.facts.sequence == set.sequence && !part.facts.names.empty() &&
+                             part.facts.names.front().masked_name == set.masked_name;
+      if (is_of_set && part.fate == Fate::native)
+        fail("a set with plain files counts as safe on two nodes");
+    }
     if (!chance(others_agree_)) return;
     agreed_.insert(set);
     tell(SetAgreed{set});
@@ -435,12 +441,14 @@ class Simulation {
       if (const auto* mark = std::get_if<MarkNative>(&decision); mark && chance(0.9))
         marks_.insert(mark->pattern);
       if (const auto* safe = std::get_if<TellSafe>(&decision)) told_.push_back(safe->set);
+      if (const auto* safe = std::get_if<TakeBackSafe>(&decision)) std::erase(told_, safe->set);
       if (std::holds_alternative<Exit>(decision)) {
         exited_ = true;
         complete_exit_ = std::get<Exit>(decision).complete;
       } else if (!std::holds_alternative<MarkNative>(decision) &&
                  !std::holds_alternative<StorageFailed>(decision) &&
                  !std::holds_alternative<TellSafe>(decision) &&
+                 !std::holds_alternative<TakeBackSafe>(decision) &&
                  !std::holds_alternative<FreeKept>(decision)) {
         actions_.push_back({now_ + pick(0, 3000), decision});
       }
@@ -884,8 +892,9 @@ class Simulation {
     } else if (const auto* mark = std::get_if<MarkNative>(&decision)) {
       std::printf("native %s (%s)\n", mark->pattern.c_str(), mark->why.c_str());
     } else {
-      static const char* const names[] = {"look",    "drain",  "hold", "tell", "put back", "mark",
-                                          "storage", "settle", "free", "note", "exit"};
+      static const char* const names[] = {"look",      "drain",    "hold", "tell",
+                                          "take back", "put back", "mark", "storage",
+                                          "settle",    "free",     "note", "exit"};
       std::printf("%s\n", names[decision.index()]);
     }
   }

@@ -64,6 +64,40 @@ TEST_CASE("a leader that says the same again counts once") {
   CHECK(node.is_agreed(mine));
 }
 
+TEST_CASE("what a leader has taken back does not count") {
+  Node node;
+  const std::string mine = "a.L.00000000000000f1.2.4";
+  node.say(mine);
+  REQUIRE(node.place.remove(Box::safe, mine));
+  node.say("a.L.00000000000000f1.0.4");
+  node.say("b.L.00000000000000f1.2.4");
+  CHECK_FALSE(node.is_agreed("b.L.00000000000000f1.2.4"));
+  REQUIRE(node.place.remove(Box::safe, "a.L.00000000000000f1.0.4"));
+  node.say(mine);  // in storage now
+  CHECK(node.is_agreed(mine));
+  CHECK(node.is_agreed("b.L.00000000000000f1.2.4"));
+}
+
+TEST_CASE("a new team does not take up what was told to an earlier one") {
+  restart::ScratchDirectory scratch;
+  TeamDirectory place = *TeamDirectory::make(scratch / "stage");
+  REQUIRE(place.create(Box::safe, "a.L.00000000000000f1.4.4"));
+  AgreementGiver giver{aggregation::team_of_one()};
+  AgreementTaker taker{&place, aggregation::team_of_one(), 0};
+  for (int turn = 0; turn < 100; ++turn) (void)(taker.go_on() || giver.go_on());
+  CHECK(place.list(Box::agreed)->empty());
+}
+
+TEST_CASE("leaders that do not say the same of a set do not agree") {
+  Node node;
+  node.say("a.L.00000000000000f1.2.4");
+  node.say("b.L.00000000000000f1.2.3");
+  CHECK_FALSE(node.is_agreed("a.L.00000000000000f1.2.4"));
+  node.say("a.L.00000000000000f2.3.4");
+  node.say("b.L.00000000000000f2.3.4");
+  CHECK(node.place.list(Box::agreed)->empty());
+}
+
 TEST_CASE("other names are no leader's") {
   CHECK_FALSE(aggregation::read_safe_name("x"));
   CHECK_FALSE(aggregation::read_safe_name("a.L.xyz.2.4"));

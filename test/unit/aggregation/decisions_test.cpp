@@ -1749,6 +1749,88 @@ TEST_CASE(
   CHECK(told(node) == Sequences{0});
 }
 
+TEST_CASE("flush= on several nodes: what is not safe any more is taken back") {
+  Node node = half_of_a_job();
+  write_half(node, 0);
+  node.commit(node.of<DrainGroup>().back());
+  node.wait(300);
+  write_half(node, 1);
+  const auto parts = hold(node, 1);
+  node.wait(300);
+  CHECK(told(node) == Sequences{0, 1});
+  node.tell(SetAgreed{writing(0)});
+  CHECK(node.of<TakeBackSafe>().empty());
+  SECTION("storage refuses the set") {
+    node.tell(Hurry{true});
+    const DrainGroup group = node.of<DrainGroup>().back();
+    CHECK(node.of<TakeBackSafe>().empty());  // the replica is still there
+    node.tell(DrainDone{group.drain, {}, group.parts, true});
+  }
+  SECTION("the program takes a file back") { node.tell(PartWithdrawn{parts.front()}); }
+  SECTION("the buddy has lost the replica") {
+    node.tell(SetReplicated{writing(1), true});
+    REQUIRE(node.of<TakeBackSafe>().size() == 1);
+    node.commit(node.of<DrainGroup>().back());
+    node.wait(300);
+    CHECK(told(node) == Sequences{0, 1, 1});
+  }
+  REQUIRE(node.of<TakeBackSafe>().size() == 1);
+  CHECK(node.of<TakeBackSafe>().front().set == writing(1));
+}
+
+TEST_CASE("flush= on several nodes: a set whose files the program removed is not safe") {
+  Node node = half_of_a_job();
+  write_half(node, 0);
+  const DrainGroup group = node.of<DrainGroup>().back();
+  DrainDone done{group.drain, {}, {}};
+  done.removed = group.parts;
+  node.tell(done);
+  node.wait(1000);
+  CHECK(told(node).empty());
+}
+
+TEST_CASE("flush= on several nodes: the replica may be there before the answer that it was made") {
+  Node node = half_of_a_job();
+  write_half(node, 0);
+  node.commit(node.of<DrainGroup>().back());
+  write_half(node, 1);
+  const DrainGroup group = node.of<HoldSet>().back().group;
+  SECTION("the buddy has it") {
+    node.tell(SetReplicated{writing(1)});
+    node.tell(SetHeld{group.drain, group.set, true});
+    node.wait(60'000);
+    CHECK(told(node) == Sequences{0, 1});
+    CHECK(node.of<DrainGroup>().size() == 1);
+  }
+  SECTION("the buddy has no room") {
+    node.tell(SetReplicated{writing(1), true});
+    node.tell(SetHeld{group.drain, group.set, true});
+    CHECK(node.of<DrainGroup>().size() == 2);
+  }
+}
+
+TEST_CASE("flush= on several nodes: nodes whose attempts failed at other times do not agree") {
+  Node node = half_of_a_job();
+  const auto write = [&node](std::uint64_t sequence, std::uint64_t of_first,
+                             std::uint64_t of_second) {
+    PartFacts one = node.facts(0, {"a.{rank}"}, sequence);
+    PartFacts two = node.facts(1, {"a.{rank}"}, sequence);
+    one.failed_attempts = of_first;
+    two.failed_attempts = of_second;
+    node.tell(PartBegun{one});
+    node.tell(PartBegun{two});
+    node.publish(one);
+    node.publish(two);
+    node.commit(node.of<DrainGroup>().back());
+    node.wait(300);
+  };
+  write(0, 1, 1);
+  REQUIRE(node.of<TellSafe>().size() == 1);
+  CHECK(node.of<TellSafe>().back().failed_attempts == 1);
+  write(3, 1, 2);
+  CHECK(node.of<TellSafe>().size() == 1);
+}
+
 TEST_CASE("flush= on several nodes: the leader after one that died brings each set to storage") {
   Node node = half_of_a_job();
   node.decisions.succeed();

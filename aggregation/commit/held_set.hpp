@@ -18,6 +18,8 @@ class HeldSet {
       : replica_(std::move(replica)), parts_(std::move(parts)) {}
 
   [[nodiscard]] OutgoingReplica::At where() const { return replica_.where(); }
+  /// The buddy keeps the replica, also when this object ends.
+  void leave() { replica_.leave(); }
   /// Called when others hold the locks. Until then no writer can take a part back, so that the replica has what was closed last.
   void unlock() { parts_.clear(); }
 

@@ -27,6 +27,9 @@ class OutgoingReplica {
   OutgoingReplica& operator=(OutgoingReplica&&) = delete;
   ~OutgoingReplica();
 
+  /// What was made or sent stays, also when this object ends.
+  void leave() { place_.reset(); }
+
   enum class At { on_the_way, buddy, refused };
   [[nodiscard]] At where() const;
 

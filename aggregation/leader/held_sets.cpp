@@ -17,6 +17,8 @@ using restart::TeamDirectory;
 using Box = restart::TeamDirectory::Box;
 
 HeldSets::~HeldSets() {
+  for (auto& [set, entry] : held_) entry.held->leave();
+  for (auto& [set, kept] : kept_) kept.held->leave();
   for (const auto& [set, told] : told_)
     for (const Box box : {Box::safe, Box::agreed}) (void)place_->remove(box, told.name).has_value();
 }
@@ -27,13 +29,38 @@ void HeldSets::add(const SetName& set, std::unique_ptr<HeldSet> held) {
   changed_ms_ = restart::monotonic_ms();
 }
 
-std::unique_ptr<HeldSet> HeldSets::take(const SetName& set) {
+HeldSets::Taken HeldSets::take(const SetName& set) {
   const std::lock_guard lock(mutex_);
+  if (const auto kept = kept_.find(set); kept != kept_.end()) {
+    Taken taken = std::move(kept->second);
+    kept_.erase(kept);
+    return taken;
+  }
   const auto found = held_.find(set);
-  if (found == held_.end()) return nullptr;
-  std::unique_ptr<HeldSet> taken = std::move(found->second.held);
+  if (found == held_.end()) return {};
+  Taken taken{std::move(found->second.held), {}};
   held_.erase(found);
   return taken;
+}
+
+void HeldSets::keep(const SetName& set, Taken taken) {
+  const std::lock_guard lock(mutex_);
+  kept_[set] = std::move(taken);
+}
+
+void HeldSets::note_left(const PartId& part) {
+  const std::lock_guard lock(mutex_);
+  for (auto it = kept_.begin(); it != kept_.end();) {
+    std::set<PartId>& waiting = it->second.waiting;
+    const bool is_last = waiting.erase(part) > 0 && waiting.empty();
+    it = is_last ? kept_.erase(it) : std::next(it);
+  }
+}
+
+void HeldSets::withdraw_all() {
+  const std::lock_guard lock(mutex_);
+  held_.clear();
+  kept_.clear();
 }
 
 const TeamDirectory* HeldSets::place() {

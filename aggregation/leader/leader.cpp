@@ -119,6 +119,11 @@ class Leader {
       notice_.seen_ns = restart::clock_ns(CLOCK_REALTIME);
       std::vector<Event> found = MCR_TRY(discovery_.scan());
       const bool has_found = !found.empty();
+      for (const Event& event : found) {
+        if (const auto* withdrawn = std::get_if<PartWithdrawn>(&event))
+          held_sets_.note_left(withdrawn->part);
+        if (const auto* gone = std::get_if<PartDropped>(&event)) held_sets_.note_left(gone->part);
+      }
       std::move(found.begin(), found.end(), std::back_inserter(events));
       look_at_clock();
       if (signals_ != nullptr && signals_->take()) {
@@ -176,12 +181,17 @@ class Leader {
   void act(const DrainGroup& group) {
     drains_[group.drain] = group.parts;
     drain_.submit(writing_text(group), [this, group = group]() mutable -> std::vector<Event> {
-      const auto held = held_sets_.take(group.set);
-      group.held = held.get();
+      HeldSets::Taken taken = held_sets_.take(group.set);
+      group.held = taken.held.get();
       if (auto dropped = drop_superseded(directory_, group, summary_, stubs_))
         return {*std::move(dropped)};
       DrainDone done = commit(group);
       if (!done.committed.empty()) collect(group);
+      // The others may have dropped older sets, so this one must not be in the memory of one node only.
+      for (const PartId& part : group.parts) taken.waiting.erase(part);
+      taken.waiting.insert(done.failed.begin(), done.failed.end());
+      if (taken.held != nullptr && !taken.waiting.empty())
+        held_sets_.keep(group.set, std::move(taken));
       return {std::move(done)};
     });
   }
@@ -316,6 +326,7 @@ class Leader {
 
   void act(const Exit& exit) {
     exit_ = true;
+    if (exit.complete) held_sets_.withdraw_all();
     if (!exit.complete)
       restart::log_warning("uncommitted parts remain in " + directory_.path() +
                            "; `mcr recover` brings them to storage");
@@ -427,6 +438,7 @@ class Leader {
         }
         discovery_.forget(parts);
       } else if (const auto* back = std::get_if<PutBackDone>(&event)) {
+        if (back->end != PutBackEnd::not_possible) held_sets_.note_left(back->part);
         if (back->end == PutBackEnd::done) discovery_.forget({back->part});
         if (back->end == PutBackEnd::taken_back) discovery_.note_withdrawn(back->part);
       }

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <optional>
@@ -196,6 +197,34 @@ class Returning {
   std::string name_;
 };
 
+struct HeldReplica {
+  std::string name;
+  std::uint64_t publish_ns = 0;
+  std::vector<PartId> parts;
+};
+
+/// A part may be in several replicas: the program wrote into its file again after one had been sent. The newest one is committed
+/// first; the commit of an older one then finds the part in storage.
+std::vector<HeldReplica> newest_first(const TeamDirectory& place,
+                                      const std::vector<std::string>& names) {
+  std::vector<HeldReplica> all;
+  for (const std::string& name : names) {
+    HeldReplica& one = all.emplace_back();
+    one.name = name;
+    const auto file = place.open(Box::held, name);
+    const auto replica = file ? restart::read_replica(*file) : Result<Replica>(file.error());
+    if (!replica) continue;  // Returning says why
+    for (const Journal& journal : replica->journals) {
+      one.parts.push_back(journal.begin.part);
+      if (journal.publish) one.publish_ns = std::max(one.publish_ns, journal.publish->publish_ns);
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const HeldReplica& a, const HeldReplica& b) {
+    return a.publish_ns > b.publish_ns;
+  });
+  return all;
+}
+
 }  // namespace
 
 Result<std::size_t> count_held_replicas(const std::string& stage) {
@@ -215,11 +244,18 @@ Result<BroughtBack> bring_back_replicas(const std::string& stage, std::uint64_t 
     ::poll(nullptr, 0, look_ms);
   }
   MCR_TRY(place->remove_leftovers());
-  for (const std::string& name : MCR_TRY(place->list(Box::held))) {
-    const auto done = Returning(stage, *place, name).run();
+  std::set<PartId> waiting;  // parts whose newest replica could not be brought back now
+  for (const HeldReplica& replica : newest_first(*place, MCR_TRY(place->list(Box::held)))) {
+    const std::string& name = replica.name;
+    const bool has_newer = std::any_of(replica.parts.begin(), replica.parts.end(),
+                                       [&](const PartId& it) { return waiting.contains(it); });
+    const Result<void> done = has_newer ? Error{Cause::system, "a newer replica of its files waits"}
+                                        : Returning(stage, *place, name).run();
     if (done) {
       ++brought.replicas;
     } else {
+      if (done.error().cause != Cause::damaged)
+        waiting.insert(replica.parts.begin(), replica.parts.end());
       brought.kept.push_back("the replica " + name + " stays in " + place->path() +
                              "/held: " + done.error().message);
     }

@@ -31,6 +31,16 @@ using restart::ContainerReader;
 using restart::File;
 using restart::ScratchDirectory;
 
+void write_doubles(hid_t file, const std::string& name, const std::vector<double>& values) {
+  const hsize_t extent = values.size();
+  const hid_t space = H5Screate_simple(1, &extent, nullptr);
+  const hid_t dataset = H5Dcreate2(file, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT,
+                                   H5P_DEFAULT, H5P_DEFAULT);
+  REQUIRE(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
+  H5Dclose(dataset);
+  H5Sclose(space);
+}
+
 /// The system's calls, but nothing is synced: dozens of containers would wait for the disk.
 const restart::SystemCalls& without_sync() {
   static const restart::SystemCalls calls = [] {
@@ -262,15 +272,7 @@ TEST_CASE("many variables that look alike share a few trials, and threads do not
         const double wave = 2 + std::sin(0.01 * static_cast<double>(i + v));
         values[i] = v % 2 == 0 ? noise(random) : wave * (1 + 1e-9 * noise(random));
       }
-      const hsize_t extent = values.size();
-      const hid_t space = H5Screate_simple(1, &extent, nullptr);
-      const std::string name = "field " + std::to_string(v);
-      const hid_t dataset = H5Dcreate2(file, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT,
-                                       H5P_DEFAULT, H5P_DEFAULT);
-      REQUIRE(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >=
-              0);
-      H5Dclose(dataset);
-      H5Sclose(space);
+      write_doubles(file, "field " + std::to_string(v), values);
     }
   });
   Packed packed({path});
@@ -302,15 +304,7 @@ void write_small_variables(const std::string& path, unsigned rank) {
         const double wave = 1 + std::sin(0.01 * static_cast<double>(i + v));
         values[i] = v % 3 == 0 ? 0 : v % 3 == 1 ? wave : std::normal_distribution<double>()(random);
       }
-      const hsize_t extent = values.size();
-      const hid_t space = H5Screate_simple(1, &extent, nullptr);
-      const std::string name = "field " + std::to_string(v);
-      const hid_t dataset = H5Dcreate2(file, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT,
-                                       H5P_DEFAULT, H5P_DEFAULT);
-      REQUIRE(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >=
-              0);
-      H5Dclose(dataset);
-      H5Sclose(space);
+      write_doubles(file, "field " + std::to_string(v), values);
     }
   });
 }

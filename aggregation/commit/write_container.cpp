@@ -34,6 +34,7 @@
 #include "aggregation/merge/rehearsal.hpp"
 #include "aggregation/merge/solid_choice.hpp"
 #include "aggregation/merge/stable_names.hpp"
+#include "aggregation/merge/table_rows.hpp"
 #include "aggregation/merge/tables.hpp"
 #include "aggregation/pipeline/encode.hpp"
 #include "aggregation/pipeline/part_sums.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gathers variables of few bytes into tables (docs/design/containers.md, "Tables"). A table is a dataset with the
-// pieces of many variables, one after the other. A second dataset, its rows, says of which variable and rank each
-// piece is. The variables of a table have one type, and attributes of the same names and types.
+// pieces of many variables, one after the other. A second dataset, its rows (table_rows.hpp), has the name of the variable
+// and the rank for each piece. The variables of a table have one type, and attributes of the same names and types.
 #pragma once
 
 #include <functional>
@@ -67,52 +67,6 @@ class TableChoice {
   const PartLayouts* layouts_;
   Kinds kinds_;
   std::vector<bool> suits_;
-};
-
-/// The rows of a table, one for each piece, in order.
-class TableRows {
- public:
-  /// `table` is one that TableChoice::gather() made, and outlives the rows, as the other arguments do. Adds the type of a row to
-  /// `types`.
-  static Result<TableRows> make(const DatasetPlan& table, const std::vector<Variable>& variables,
-                                const PartLayouts& layouts, Datatypes& types);
-
-  /// The dataset of rows. No bytes of it are a part's.
-  [[nodiscard]] const DatasetPlan& plan() const { return plan_; }
-  /// Returns the bytes of a frame of the dataset. `ranks` are those of the parts. Frames in order take the least time.
-  [[nodiscard]] Bytes frame(std::uint32_t number, const std::vector<std::uint32_t>& ranks);
-
- private:
-  /// A member of the type that holds an attribute.
-  struct Column {
-    std::size_t offset = 0;
-    std::size_t bytes = 0;  ///< of the whole member; of one string, if the attribute is strings
-  };
-
-  /// A variable of the table, and its first piece.
-  struct Position {
-    std::size_t variable = 0;
-    std::size_t piece = 0;
-  };
-
-  TableRows(const DatasetPlan& table, const std::vector<Variable>& variables,
-            const PartLayouts& layouts)
-      : table_(&table), variables_(&variables), layouts_(&layouts) {}
-  void find_widths();
-  Result<void> make_type(Datatypes& types);
-  void write_row(MutableByteSpan row, std::uint32_t rank, std::uint64_t begin,
-                 const Variable& variable, const std::vector<std::uint64_t>& shape,
-                 const std::vector<AttributeValue>& attributes) const;
-
-  const DatasetPlan* table_;
-  const std::vector<Variable>* variables_;
-  const PartLayouts* layouts_;
-  DatasetPlan plan_;
-  std::size_t name_bytes_ = 0;
-  std::size_t dimensions_ = 0;       ///< of the member `shape`
-  std::vector<std::size_t> widths_;  ///< by attribute: bytes of the longest string
-  std::vector<Column> columns_;      ///< by attribute
-  Position at_;                      ///< where the last frame ended
 };
 
 }  // namespace mcr::aggregation

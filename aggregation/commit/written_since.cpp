@@ -13,15 +13,6 @@ namespace {
 
 constexpr std::size_t most_directories = 1024;
 
-/// True if the container with this name was written where it lies.
-bool is_original(const restart::File& directory, const std::string& name) {
-  const auto file =
-      restart::File::open(directory.descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  const auto status = file ? file->status() : Result<struct stat>(file.error());
-  Bytes head(restart::UserBlock::bytes);
-  return status && file->read_at(0, head) && !restart::origin_of(head, *file, *status).is_copy;
-}
-
 }  // namespace
 
 std::uint64_t WrittenSince::of(const restart::File& directory) {
@@ -33,8 +24,9 @@ std::uint64_t WrittenSince::of(const restart::File& directory) {
     const auto found = known_.find(restart::FileIdentity(*status));
     if (found != known_.end()) known = found->second;
   }
-  return known && is_original(directory, known->container) ? known->since_ns
-                                                           : restart::written_since(directory);
+  if (!known) return restart::written_since(directory);
+  const auto origin = restart::origin_of(directory, known->container);
+  return origin && !origin->is_copy ? known->since_ns : restart::written_since(directory);
 }
 
 void WrittenSince::note(const restart::File& directory, std::uint64_t since_ns,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,19 @@ FileOrigin origin_of(ByteSpan head, const File& container, const struct stat& st
   return {!is_same, born_ns, is_same ? std::min(written.since_ns, born_ns) : 0};
 }
 
+Result<FileOrigin> origin_of(const File& directory, const std::string& name) {
+  const File file =
+      MCR_TRY(File::open(directory.descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  const struct stat status = MCR_TRY(file.status());
+  if (!is_believed(status.st_uid, ::geteuid())) {
+    errno = EPERM;
+    return system_error("cannot take for a container of this user's:", file.name());
+  }
+  Bytes head(UserBlock::bytes);
+  MCR_TRY(file.read_at(0, head));
+  return origin_of(head, file, status);
+}
+
 std::uint64_t written_since(const File& directory) {
   if (birth_time_of(directory) == 0) return 0;
   const auto names = list_directory(directory.descriptor(), ".");
@@ -57,12 +71,8 @@ std::uint64_t written_since(const File& directory) {
   std::sort(containers.begin(), containers.end());
   if (containers.size() > most_looks) containers.resize(most_looks);
   for (const auto& [changed, name] : containers) {
-    const auto file = File::open(directory.descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    const auto status = file ? file->status() : Result<struct stat>(file.error());
-    Bytes head(UserBlock::bytes);
-    if (!status || !is_believed(status->st_uid, ::geteuid()) || !file->read_at(0, head)) continue;
-    if (const FileOrigin origin = origin_of(head, *file, *status); origin.since_ns != 0)
-      return origin.since_ns;
+    const auto origin = origin_of(directory, name);
+    if (origin && origin->since_ns != 0) return origin->since_ns;
   }
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <string>
 
 #include "restart/base/file.hpp"
 #include "restart/format/user_block.hpp"
@@ -28,6 +29,10 @@ Result<std::uint64_t> mark_own_file(const File& container, std::uint64_t since_n
 
 /// `status` is that of the file, and `head` its first bytes.
 FileOrigin origin_of(ByteSpan head, const File& container, const struct stat& status);
+
+/// Returns the same for the file with this name in the directory. Follows no link. ENOENT: there is none; EPERM: it is neither this
+/// user's nor root's.
+Result<FileOrigin> origin_of(const File& directory, const std::string& name);
 
 /// Returns since when mcr has written containers into the directory, as one of this user's or root's tells it; 0: not known. Reads the
 /// beginning of at most 1,024 of these users' containers, those first that were changed first, until one is an original.

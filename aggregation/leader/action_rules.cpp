@@ -138,7 +138,7 @@ std::vector<const Decisions::Set*> Decisions::whole_here_after(const SetName& na
   return found;
 }
 
-/// Returns the next whole writing of the same names that is as safe on all nodes as it can be; null if there is none.
+/// Returns the next whole writing of the same names that all nodes have agreed on, or that needs no agreement; null if there is none.
 const Decisions::Set* Decisions::whole_after(const SetName& name) const {
   for (const Set* set : whole_here_after(name))
     if (!spans_nodes(*set) || set->is_safe_everywhere) return set;

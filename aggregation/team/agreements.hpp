@@ -28,7 +28,7 @@ struct SafeParts {
   std::uint64_t parts = 0;   ///< that are safe on this node; 0 takes back what was said
   std::uint64_t all = 0;     ///< of the whole set
 };
-/// Nothing if the name is none of a leader's.
+/// Returns nothing if no leader has given the file this name.
 std::optional<SafeParts> read_safe_name(const std::string& name);
 
 using SafeWords = std::array<std::uint64_t, 4>;

@@ -279,7 +279,7 @@ bool could_replace(const Question& question, const Generation& newest, const Gen
          covers(question, it, newest);
 }
 
-/// Returns Choice::passed_over. `given`: the earlier generation that is given; null if there is none.
+/// Returns the set that is passed over (Choice::passed_over). `given` is the earlier generation that ranks get, or null.
 std::optional<Choice::PassedOver> passed_over(const Question& question, const Generation& newest,
                                               const Generation* given) {
   if (has_bare_native_file(question, newest)) return {};

@@ -44,8 +44,8 @@ struct Maker {
   /// which the file system last changed the file, which nobody can set into the future.
   std::uint64_t latest_ns = 0;
 
-  /// Returns the maker of a late copy, limited to LateCopies::latest_ns() (0: it is none): what is written in the directory later is
-  /// newer.
+  /// Returns the maker with the time limited to `limit_ns`, which is LateCopies::latest_ns() of the container; 0: it is no late copy, and
+  /// nothing is limited. Sets that are written later are then newer than the copy's.
   [[nodiscard]] Maker of_copy(std::uint64_t limit_ns) const {
     return {author, limit_ns == 0 ? latest_ns : std::min(latest_ns, limit_ns)};
   }

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -56,6 +58,32 @@ bool has_stubs(const StoredSet& set) {
          are_in_their_directory(set);
 }
 
+using Pattern = std::pair<std::string, std::string>;  // directory, and pattern of the names
+
+Pattern pattern_of(const StoredSet& set) {
+  return {parent_of(set.prefix), restart::pattern_of(set.name_below())};
+}
+
+/// In a run that was copied as a whole, all containers are copies, and nothing tells whose they were. But the files at the names
+/// show which of the sets was the last one. Marks newer sets to which no file belongs.
+void mark_sets_without_files(std::vector<StoredSet>& sets) {
+  std::map<Pattern, std::vector<StoredSet*>> by_pattern;
+  for (StoredSet& set : sets) {
+    const bool is_whole = wholeness(set.account) == Wholeness::whole && set.damaged.empty();
+    if (is_whole && !set.is_of_one_file && !set.is_unused_copy)
+      by_pattern[pattern_of(set)].push_back(&set);
+  }
+  for (auto& [pattern, whole] : by_pattern) {
+    std::sort(whole.begin(), whole.end(),
+              [](const auto* a, const auto* b) { return is_older(*b, *a); });
+    const auto shown = std::find_if(whole.begin(), whole.end(), [](const StoredSet* set) {
+      return !set->is_of_copies || has_stubs(*set);
+    });
+    if (shown == whole.end()) continue;
+    std::for_each(whole.begin(), shown, [](StoredSet* set) { set->is_unused_copy = true; });
+  }
+}
+
 }  // namespace
 
 bool add_named_parts(StoredSet& set, StoredSet& copied) {
@@ -79,10 +107,6 @@ bool add_named_parts(StoredSet& set, StoredSet& copied) {
 }
 
 void mark_unused_copies(std::vector<StoredSet>& sets) {
-  using Pattern = std::pair<std::string, std::string>;  // directory, and pattern of the names
-  const auto pattern = [](const StoredSet& set) {
-    return Pattern(parent_of(set.prefix), restart::pattern_of(set.name_below()));
-  };
   // The name at writing may be that in another user's directory.
   const auto here = [](const StoredSet& set) {
     return std::pair(parent_of(set.prefix),
@@ -94,13 +118,14 @@ void mark_unused_copies(std::vector<StoredSet>& sets) {
     if (set.is_copied) continue;
     originals.insert(here(set));
     if (wholeness(set.account) == Wholeness::whole && set.damaged.empty())
-      of_originals.insert(pattern(set));
+      of_originals.insert(pattern_of(set));
   }
   for (StoredSet& set : sets) {
     if (!set.is_copied) continue;
-    set.is_unused_copy =
-        originals.contains(here(set)) || (of_originals.contains(pattern(set)) && !has_stubs(set));
+    set.is_unused_copy = originals.contains(here(set)) ||
+                         (of_originals.contains(pattern_of(set)) && !has_stubs(set));
   }
+  mark_sets_without_files(sets);
 }
 
 }  // namespace mcr::aggregation

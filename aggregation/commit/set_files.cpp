@@ -71,7 +71,8 @@ struct ContainerFile {
   struct stat status {};  ///< of the very file that was read, with its author as owner
   restart::Maker maker;
   restart::Access access;
-  bool is_late_copy = false;
+  bool is_copy = false;
+  bool is_late_copy = false;  ///< not if the copy came with the directory (LateCopies)
 };
 
 void add_parts(StoredSet& set, const ContainerFile& container, const SetShare& share) {
@@ -119,6 +120,7 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
                                 : prefix_of(container.path);
   set.is_bundled |= share.is_bundled;
   set.is_copied &= container.is_late_copy;
+  set.is_of_copies &= container.is_copy;
   if (identity.steps_up) set.steps_up = identity.steps_up;
   set.is_of_one_file |= is_of_one_file(identity);
   set.read[container.path] = {container.home.place(), FileIdentity(container.status)};
@@ -142,7 +144,7 @@ class FoundSets {
     if (!held) return damaged(path, restart::unknown_user, held.error());
     const HeldContainers& home = **held;
     const restart::Beside& beside = home.beside();
-    ContainerFile container{path, home, {}, {}, {}, false};
+    ContainerFile container{path, home, {}, {}, {}, false, false};
     auto file = home.open_file(path);
     const auto opened = file ? file->status() : Result<struct stat>(file.error());
     if (opened) {
@@ -186,6 +188,7 @@ class FoundSets {
       copies_.push_back(path);
       return {};
     }
+    container.is_copy = (*reader)->origin().is_copy;
     container.is_late_copy = late.is_late((*reader)->origin());
     container.maker = container.maker.of_copy(late.latest_ns((*reader)->origin()));
     const auto size = static_cast<std::uint64_t>(container.status.st_size);

@@ -88,6 +88,8 @@ struct StoredSet {
   std::vector<std::string> damaged;
   bool is_bundled = false;  ///< one of its containers holds other sets too
   bool is_copied = true;    ///< all its containers are late copies (LateCopies)
+  /// All its containers are copies, late or not: the whole run may have been copied or moved.
+  bool is_of_copies = true;
   /// Some of its parts are only in late copies. Like a copied set, it replaces none of other containers.
   bool has_copied_parts = false;
   /// A copied set that does not count (copied_sets.hpp).

@@ -168,9 +168,8 @@ const StoredSet* newest_sound(const std::vector<StoredSet>& sets, const char* co
     }
     if (set->is_unused_copy && wholeness(set->account) == Wholeness::whole) {
       print_line(stderr,
-                 "mcr %s: the set %s* is not used: its containers were copied into a directory "
-                 "that has others, and no file "
-                 "there belongs to the set. `mcr unpack %s* -d DIR` writes it",
+                 "mcr %s: the set %s* is not used: its containers are copies, and no file beside "
+                 "them belongs to the set. `mcr unpack %s* -d DIR` writes it",
                  command, set->prefix.c_str(), set->prefix.c_str());
     }
     if (set->wholeness != Wholeness::whole || set->is_of_one_file) continue;

@@ -260,9 +260,9 @@ std::optional<FileNumber> taken_back_at(const Question& question, const Generati
   return {};
 }
 
-/// True if the generation is no copy, or if a file at one of the names of `newest` belongs to it.
+/// True if a container of the generation is no copy, or if a file at one of the names of `newest` belongs to it.
 bool is_own_or_shown(const Question& question, const Generation& newest, const Generation& it) {
-  if (!it.is_copied) return true;
+  if (!it.is_of_copies) return true;
   const std::set<FileNumber> written = numbers_of(newest);
   return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
     const auto& [number, there] = entry;

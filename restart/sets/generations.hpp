@@ -118,6 +118,8 @@ struct Generation {
   std::size_t containers = 0;
   /// All its containers are late copies.
   bool is_copied = false;
+  /// All its containers are copies, late or not: the whole run may have been copied or moved.
+  bool is_of_copies = false;
 
   [[nodiscard]] bool has(const PartId& part) const {
     return parts.contains(part) || copied.contains(part);

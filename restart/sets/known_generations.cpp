@@ -408,6 +408,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       generations.erase(known);
       known = generations.end();
     }
+    if (known != generations.end() && staged) known->is_of_copies = false;
     if (known == generations.end()) {
       Generation generation;
       generation.name = there.generation;

@@ -147,9 +147,11 @@ class FoundGenerations {
     return true;
   }
 
-  Generation& one_container_more(const GenerationName& name, bool is_late = false) {
+  Generation& one_container_more(const GenerationName& name, bool is_copy = false,
+                                 bool is_late = false) {
     Generation& generation = is_late ? late_[name] : by_name_[name];
     generation.is_copied = is_late;
+    generation.is_of_copies = is_copy && (generation.is_of_copies || generation.containers == 0);
     generation.name = name;
     ++generation.containers;
     return generation;
@@ -176,7 +178,8 @@ class FoundGenerations {
       const auto parsed = share.is_bundled ? parse_container_name(own) : std::nullopt;
       if (!parsed || wanted_ != parsed->masked_name || left_out(own)) continue;
       const std::uint64_t limit_ns = late_copies_.latest_ns((*reader)->origin());
-      add_share(one_container_more({set.launch, set.sequence, set.masked_name}, limit_ns != 0),
+      add_share(one_container_more({set.launch, set.sequence, set.masked_name},
+                                   (*reader)->origin().is_copy, limit_ns != 0),
                 share, maker_of(beside_, *status).of_copy(limit_ns), components_);
     }
   }
@@ -222,7 +225,8 @@ class FoundGenerations {
     read.names = names;
     read.is_added = read.names == name;
     const std::uint64_t limit_ns = read.is_added ? late_copies_.latest_ns((*reader)->origin()) : 0;
-    Generation& generation = one_container_more(name, limit_ns != 0);
+    Generation& generation =
+        one_container_more(name, read.is_added && (*reader)->origin().is_copy, limit_ns != 0);
     if (!read.is_added) return add_damage(generation, file);
     for (const SetShare& share : *shares)
       add_share(generation, share, maker_of(beside_, *status).of_copy(limit_ns), components_);

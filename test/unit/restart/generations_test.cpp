@@ -81,7 +81,7 @@ TEST_CASE(
     "a copied set to which no file at the names belongs is given only if no other set is whole") {
   const Generation old = whole("a", 0, 1);
   Generation copied = whole("copied", 0, 2);
-  copied.is_copied = true;
+  copied.is_copied = copied.is_of_copies = true;
   Generation newest = generation("b", 0, 3, {0, 1});
   newest.account.failed = {2, 3};
   std::vector present = {shows(newest), shows(newest), AtName{}, AtName{}};
@@ -110,8 +110,17 @@ TEST_CASE(
     Generation first = old;
     Generation last = newest;
     first.is_copied = last.is_copied = true;
+    first.is_of_copies = last.is_of_copies = true;
     choice = choose_generation(question({first, copied, last}, present));
     CHECK(choice.given == copied.name);
+  }
+  SECTION("a set that came with the directory also needs a file, if another set has one") {
+    Generation first = old;
+    first.is_of_copies = true;
+    copied.is_copied = false;
+    present[3] = shows(first);
+    choice = choose_generation(question({first, copied, newest}, present));
+    CHECK(choice.given == first.name);
   }
 }
 
@@ -362,7 +371,7 @@ TEST_CASE("a whole set at one of whose names an older file lies is passed over, 
   }
   SECTION("a copied set in between") {
     auto copied = last;
-    copied.is_copied = true;
+    copied.is_copied = copied.is_of_copies = true;
     choice = choose_generation(
         question({old, copied, half}, {shows(half), shows(half), shows(old), shows(old)}));
     CHECK(choice.given == old.name);

@@ -21,6 +21,10 @@ namespace {
 
 using restart::parent_of;
 
+bool is_of(const restart::Stub& stub, const SetName& set) {
+  return stub.launch == set.launch && stub.sequence == set.sequence;
+}
+
 /// True if files in the directory of the first part's path are stubs of all parts, under whatever names.
 bool are_in_their_directory(const StoredSet& set) {
   const StoredPart& part = set.parts.front();
@@ -39,22 +43,23 @@ bool are_in_their_directory(const StoredSet& set) {
   for (const std::string& name : *names) {
     const auto there =
         restart::file_at(directory->descriptor(), name, restart::Links::not_followed);
-    if (there.is_stub()) missing.erase(there.stub.part);
+    if (there.is_stub() && is_of(there.stub, set.name)) missing.erase(there.stub.part);
     if (missing.empty()) return true;
   }
   return false;
 }
 
-bool is_at_its_path(const StoredPart& part) {
+bool is_at_its_path(const StoredPart& part, const SetName& set) {
   const auto there = restart::file_at(part.open());
-  // A copy may tell another rank, which could be one that the set lacks.
-  return there.is_stub_of(part.part) && there.stub.rank == part.rank;
+  // A copied container may tell another set, or another rank, which could be one that the set lacks.
+  return there.is_stub_of(part.part) && there.stub.rank == part.rank && is_of(there.stub, set);
 }
 
 /// True if a file belongs to the set: at one of its paths or, if the program has renamed its files, all of them beside one another.
 bool has_stubs(const StoredSet& set) {
   if (set.parts.empty()) return false;
-  return std::any_of(set.parts.begin(), set.parts.end(), is_at_its_path) ||
+  return std::any_of(set.parts.begin(), set.parts.end(),
+                     [&](const StoredPart& part) { return is_at_its_path(part, set.name); }) ||
          are_in_their_directory(set);
 }
 
@@ -91,7 +96,7 @@ bool add_named_parts(StoredSet& set, StoredSet& copied) {
   std::set<PartId> known;
   for (const StoredPart& part : set.parts) known.insert(part.part);
   for (StoredPart& part : copied.parts) {
-    if (known.contains(part.part) || !is_at_its_path(part)) continue;
+    if (known.contains(part.part) || !is_at_its_path(part, set.name)) continue;
     set.account.wrote.insert(part.rank);
     set.parts.push_back(std::move(part));
     is_used = true;

@@ -35,7 +35,7 @@ using restart::parent_of;
 namespace {
 
 /// True if other users may have made some of its containers, and the user copied these.
-bool is_of_copies(const StoredSet& set) { return set.is_copied || set.has_copied_parts; }
+bool has_copies(const StoredSet& set) { return set.is_of_copies || set.has_copied_parts; }
 
 /// Where stubs are looked for: an open directory, and the name in it of the directory of containers.
 struct Tree {
@@ -219,8 +219,8 @@ Error could_hide_stubs(const std::string& directory) {
 Replacements::Replacements(const std::vector<StoredSet>& sets) {
   const auto offer = [](const StoredSet*& newest, const StoredSet& set) {
     const bool is_better =
-        newest == nullptr || (is_of_copies(*newest) == is_of_copies(set) ? is_older(*newest, set)
-                                                                         : is_of_copies(*newest));
+        newest == nullptr ||
+        (has_copies(*newest) == has_copies(set) ? is_older(*newest, set) : has_copies(*newest));
     if (is_better) newest = &set;
   };
   for (const StoredSet& set : sets) {
@@ -237,7 +237,7 @@ const StoredSet* Replacements::of(const StoredSet& set, bool of_same_pattern) co
     for (const uid_t owner : {set.owner, uid_t{0}}) {
       const auto found = newest.find({name, owner});
       if (found == newest.end() || !is_older(set, *found->second)) continue;
-      if (is_of_copies(*found->second) && !is_of_copies(set)) continue;
+      if (has_copies(*found->second)) continue;
       if (best == nullptr || is_older(*best, *found->second)) best = found->second;
     }
     return best;

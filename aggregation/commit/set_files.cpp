@@ -175,22 +175,33 @@ class FoundSets {
     const auto shares =
         reader ? restart::shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     if (!shares) {
+      // A damaged late copy says nothing of the set's own containers.
+      const auto origin = restart::origin_of(home.directory(), name_of(path));
+      if (origin && origin->is_copy && !are_originals_read_) {
+        seen.is_read = false;
+        seen.is_copy = true;
+        copies_.push_back(path);
+        return {};
+      }
       seen.damage = shares.error();
+      if (origin && late_copies_[parent_of(path)].is_late(*origin)) return shares.error();
       return damaged(path, voice, shares.error());
     }
     container.access = MCR_TRY((*reader)->access());
+    const restart::FileOrigin origin =
+        restart::origin_by((*reader)->origin(), *opened, container.maker.author);
     restart::LateCopies& late = late_copies_[parent_of(path)];
     if (restart::is_believed(container.maker.author, ::geteuid()))
-      late.add((*reader)->origin(), restart::newest_order((*reader)->set()));
-    if ((*reader)->origin().is_copy && !are_originals_read_) {
+      late.add(origin, restart::newest_order((*reader)->set()));
+    if (origin.is_copy && !are_originals_read_) {
       seen.is_read = false;
       seen.is_copy = true;
       copies_.push_back(path);
       return {};
     }
-    container.is_copy = (*reader)->origin().is_copy;
-    container.is_late_copy = late.is_late((*reader)->origin());
-    container.maker = container.maker.of_copy(late.latest_ns((*reader)->origin()));
+    container.is_copy = origin.is_copy;
+    container.is_late_copy = late.is_late(origin);
+    container.maker = container.maker.of_copy(late.latest_ns(origin));
     const auto size = static_cast<std::uint64_t>(container.status.st_size);
     for (const SetShare& share : *shares) {
       const SetName name{share.set.launch, share.set.masked_name, share.set.sequence};

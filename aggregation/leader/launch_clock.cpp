@@ -146,7 +146,11 @@ struct Told {
 Told told_by(const restart::ContainerReader& container, const restart::Maker& maker,
              const struct stat& status, const std::string& launch) {
   const restart::SetIdentity& whole = container.set();
-  Told told{container.origin(), maker, restart::changed_ns(status), whole.launch == launch, {}};
+  Told told{restart::origin_by(container.origin(), status, maker.author),
+            maker,
+            restart::changed_ns(status),
+            whole.launch == launch,
+            {}};
   for (std::size_t i = 0; i < std::max<std::size_t>(whole.bundled.size(), 1); ++i) {
     const restart::SetIdentity set = restart::set_of_part(whole, i);
     told.sets.push_back({set.order(), set.begun_ns});
@@ -197,7 +201,8 @@ Result<SetsThere> times_in_directory(const std::string& path, const std::string&
     const restart::Maker maker = restart::maker_of(beside, *status);
     if (!beside.believes(maker.author, ::geteuid())) continue;
     if (is_own(maker.author))
-      late_copies.add((*reader)->origin(), restart::newest_order((*reader)->set()));
+      late_copies.add(restart::origin_by((*reader)->origin(), *status, maker.author),
+                      restart::newest_order((*reader)->set()));
     all.push_back(told_by(**reader, maker, *status, launch));
   }
   for (const Told& told : all) add_times(told, late_copies, there);

@@ -22,6 +22,13 @@ bool is_at_its_path(const Container& container, const restart::PartEntry& entry)
   return restart::file_at(AT_FDCWD, path, restart::Links::not_followed).is_stub_of(entry.part);
 }
 
+restart::FileOrigin origin_of(const Container& container) {
+  const auto status = container.reader->status();
+  if (!status) return container.reader->origin();
+  return restart::origin_by(container.reader->origin(), *status,
+                            container.home->beside().author(*status));
+}
+
 using Order = std::pair<std::uint64_t, std::uint64_t>;
 
 /// Orders the writings of a file. Late copies of containers come first, because another user may have made them; the later
@@ -29,13 +36,12 @@ using Order = std::pair<std::uint64_t, std::uint64_t>;
 class OrderOfParts {
  public:
   explicit OrderOfParts(const Containers& containers) {
-    for (const Container& container : containers)
-      late_of(container).add(container.reader->origin(), 0);
+    for (const Container& container : containers) late_of(container).add(origin_of(container), 0);
   }
   /// `entry`: null for a native member.
   Order operator()(const Container& container, const restart::PartEntry* entry) {
     const restart::SetIdentity& set = container.reader->set();
-    const bool is_late = late_of(container).is_late(container.reader->origin());
+    const bool is_late = late_of(container).is_late(origin_of(container));
     if (is_late && (entry == nullptr || !is_at_its_path(container, *entry)))
       return {0, set.created_ns};
     // Each set of one file is a new writing of that file, and replaces the earlier writings.
@@ -87,6 +93,32 @@ SetKey key_of(const restart::ContainerReader& container, std::size_t part) {
   const restart::SetIdentity set = restart::set_of_part(container.set(), part);
   return {set.masked_name, set.launch, set.sequence,
           set.launch == packed_launch ? container.name() : std::string()};
+}
+
+Result<void> leave_out_repeated_parts(Containers& containers) {
+  std::map<restart::PartId, Container*> holders;
+  for (Container& container : containers) {
+    for (const restart::PartRecord& record : *MCR_TRY(container.reader->parts())) {
+      const restart::PartEntry& entry = record.entry;
+      if (container.without.contains(entry.part)) continue;
+      const auto [holder, is_first] = holders.try_emplace(entry.part, &container);
+      if (is_first || holder->second == &container) continue;
+      const bool is_copy = origin_of(container).is_copy;
+      const bool is_other_copy = origin_of(*holder->second).is_copy;
+      if (is_copy && is_other_copy)
+        return Error{Cause::usage, container.reader->name() + " and " +
+                                       holder->second->reader->name() + " both have " + entry.path +
+                                       ", and both were copied, so nothing tells which of them "
+                                       "belongs to the set. Name the containers that do"};
+      if (is_copy) {
+        container.without.insert(entry.part);
+      } else {
+        holder->second->without.insert(entry.part);
+        holder->second = &container;
+      }
+    }
+  }
+  return {};
 }
 
 Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {

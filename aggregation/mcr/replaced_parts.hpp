@@ -28,6 +28,10 @@ using Containers = std::vector<Container>;
 using SetKey = std::tuple<std::string, std::string, std::uint64_t, std::string>;
 SetKey key_of(const restart::ContainerReader& container, std::size_t part);
 
+/// Leaves a part out of all containers but one (Container::without) if several have it: a copy counts only if no original has the part.
+/// Cause::usage if only copies have it, because one of them may be another user's.
+Result<void> leave_out_repeated_parts(Containers& containers);
+
 /// Returns the parts that a later part of the same file, or a native member, replaces. If a file was opened again and
 /// amended after its set was committed, its new part is in a further container. The part that was
 /// committed last counts, whatever the names of the containers. A file becomes native after its parts were written.

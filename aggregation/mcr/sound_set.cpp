@@ -37,6 +37,7 @@ std::string damage_of(const StoredSet& set) {
   ProgressBar bar("checking");
   restart::VerifyOptions options;
   options.whole_parts = false;
+  options.decodes = false;
   options.parallel_for = parallel_on(restart::usable_cpu_count());
   options.progress = bar.function();
   for (const std::string& path : set.containers) {

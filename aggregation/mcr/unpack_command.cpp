@@ -438,6 +438,7 @@ Result<restart::UnpackReport> unpack_into_directory(const UnpackCommand& command
                     [&](const auto& part) { return !container.without.contains(part); });
     }
   }
+  MCR_TRY(leave_out_repeated_parts(containers));
   MCR_TRY(check_names(containers, command));
   const auto replaced = MCR_TRY(replaced_parts(containers));
   const std::string others =

@@ -145,7 +145,10 @@ bool Beside::writers_may_remove(uid_t owner) const {
 }
 
 // It does not matter whether others may enter `outer`: a process that has entered `inner` before stays in it.
-bool Beside::others_may_add() const { return others_may_write(inner_) || lets_named_write_; }
+bool Beside::others_may_add() const {
+  return may_write(inner_, S_IWGRP, S_IXGRP) || may_write(inner_, S_IWOTH, S_IXOTH) ||
+         lets_named_write_;
+}
 
 uid_t Beside::author(const struct stat& file) const {
   if (is_open_to_strangers()) return unknown_user;

@@ -41,6 +41,11 @@ FileOrigin origin_of(ByteSpan head, const File& container, const struct stat& st
   return {!is_same, born_ns, is_same ? std::min(written.since_ns, born_ns) : 0};
 }
 
+FileOrigin origin_by(FileOrigin origin, const struct stat& file, uid_t author) {
+  if (file.st_uid == author || file.st_uid == 0) return origin;
+  return {true, changed_ns(file), 0};
+}
+
 Result<FileOrigin> origin_of(const File& directory, const std::string& name) {
   const File file =
       MCR_TRY(File::open(directory.descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));

@@ -23,6 +23,9 @@ struct VerifyOptions {
   /// Also assembles every part in memory and compares it with its checksum. This proves the maps,
   /// not only the frames that they lead to.
   bool whole_parts = true;
+  /// Also decodes every frame. Without, only the checksums of the stored frames are compared, so the work is bounded by the file's size,
+  /// whatever a foreign container says of its frames.
+  bool decodes = true;
   ParallelFor parallel_for = one_after_another;
   Progress progress;
 };

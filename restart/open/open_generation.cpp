@@ -30,6 +30,7 @@
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/part_files.hpp"
+#include "restart/sets/removed_sets.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
 #include "restart/stage/living_launches.hpp"
@@ -409,9 +410,22 @@ class View {
     return newest != generations_.end() && is_plainly_whole(*newest);
   }
 
+  /// True if the opened stub's set was removed: somebody has put an older file back. No container tells its time any more, so it counts
+  /// as newer than the sets that came after it, and none of these may be opened in its place.
+  [[nodiscard]] bool own_set_was_removed() const {
+    const auto places = container_places(stub_, path_, opener_.allow);
+    return std::any_of(places.begin(), places.end(), [](const ContainerPlace& place) {
+      const auto opened = place.open();
+      return opened && *opened && removed_set(**opened, place.distinct_prefix).has_value();
+    });
+  }
+
   Result<OpenedPart> act_on(const Choice& choice) {
     if (obeyed_) return obey(*obeyed_);
     if (is_alone()) return exactly();
+    if (choice.kind == Choice::Kind::previous &&
+        choice.newest == generation_of(stub_, generations_, present_) && own_set_was_removed())
+      return exactly();
     if (living_.contains(choice.newest.launch)) {
       // Another rank, which looked a moment later, may have seen that launch dead and have decided.
       if (const auto decision = launch_decision_.find()) return obey(*decision);

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "restart/base/file_identity.hpp"
 #include "restart/base/log.hpp"
@@ -30,6 +32,7 @@ class Search {
          std::optional<PartOrigin>* origin)
       : stub_(stub), stub_path_(stub_path), share_(share), origin_(origin) {}
 
+  /// Returns the part if an original container in the place has it. Copies that have it are kept for from_copies().
   Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place, bool is_above = false) {
     if (!is_above) looked_in_.push_back(place);
     const auto opened = place.open();
@@ -45,14 +48,9 @@ class Search {
     was_refused_ = false;
     // Try likely names first, so that a directory of 100,000 containers is not listed for each
     // open.
-    std::unique_ptr<PartSource> copied;  // is used if no other container has the part
     for (const std::string& name : likely_names(place)) {
       auto source = in_container(*directory, place, name);
-      if (source && *source != nullptr) {
-        if (!is_in_copy_) return source;
-        copied = *std::move(source);
-        break;
-      }
+      if (source && *source != nullptr) return source;
       if (!source && source.error().system_error == ENOENT) {
         if (parse_bundle_name(name)) break;
         continue;
@@ -64,10 +62,10 @@ class Search {
     const auto bundles = look_.containers(*directory, bundle);
     if (!names || !bundles) {
       keep(names ? bundles.error() : names.error());
-      return copied;
+      return std::unique_ptr<PartSource>();
     }
     // Containers whose ranks include ours come first, because a set of many nodes has many
-    // containers. If one of them is a copy with the part, the others are not read.
+    // containers. If one of them is a copy with the part, containers of other ranks are not read.
     std::vector<std::string> likely;
     std::vector<std::string> others;
     for (const std::string& name : *bundles) {
@@ -79,24 +77,41 @@ class Search {
       const bool includes = parsed->first_rank <= stub_.rank && stub_.rank <= parsed->last_rank;
       (includes ? likely : others).push_back(name);
     }
-    const std::size_t likely_count = likely.size();
+    const std::size_t likely_count = is_one_rank() ? likely.size() + others.size() : likely.size();
     likely.insert(likely.end(), others.begin(), others.end());
-    for (std::size_t i = 0; i < likely.size() && (copied == nullptr || i < likely_count); ++i) {
+    for (std::size_t i = 0; i < likely.size() && (copies_.empty() || i < likely_count); ++i) {
       const std::string& name = likely[i];
       if (look_.is_over()) {
         keep(*look_.problem());
-        return copied;
+        return std::unique_ptr<PartSource>();
       }
       auto source = in_container(*directory, place, name);
-      if (source && *source != nullptr) {
-        if (!is_in_copy_) return source;
-        if (copied == nullptr) copied = *std::move(source);
-      }
+      if (source && *source != nullptr) return source;
       if (!source) keep(source.error());
     }
-    if (copied != nullptr) return copied;
     if (!was_refused_) searched_.emplace(FileIdentity(status), place.prefix);
     return std::unique_ptr<PartSource>();
+  }
+
+  /// Returns the part as the copies have it; null if there is none. A copy may be another user's container, so it is an error if they
+  /// differ. Honest ones do not: a part never changes.
+  Result<std::unique_ptr<PartSource>> from_copies() {
+    if (copies_.empty()) return std::unique_ptr<PartSource>();
+    // The original may be in a place that was refused, or that was not looked at in time.
+    if (is_a_holder_refused_ && problem_) return *problem_;
+    if (look_.problem()) return *look_.problem();
+    Copy& first = copies_.front();
+    for (std::size_t i = 1; i < copies_.size(); ++i) {
+      if (are_equal(*first.source, *copies_[i].source)) continue;
+      return Error{Cause::damaged,
+                   first.container + " and " + copies_[i].container + " have different data for " +
+                       stub_path_ +
+                       ", and both were copied, so nothing tells which of them belongs to it. Move "
+                       "the one that does not belong here to another directory (`mcr ls` shows "
+                       "what a container has, `mcr unpack` writes its files)"};
+    }
+    if (origin_ != nullptr) *origin_ = std::move(first.origin);
+    return std::move(first.source);
   }
 
   [[nodiscard]] Error nothing_found() const {
@@ -125,6 +140,27 @@ class Search {
   }
 
  private:
+  /// The part in a container that is a copy (FileOrigin::is_copy).
+  struct Copy {
+    std::string container;
+    FileIdentity identity;
+    std::unique_ptr<PartSource> source;
+    std::optional<PartOrigin> origin;
+  };
+
+  static bool are_equal(PartSource& one, PartSource& other) {
+    if (one.size() != other.size()) return false;
+    constexpr std::uint64_t block_bytes = 1U << 20;
+    Bytes a;
+    Bytes b;
+    for (std::uint64_t done = 0; done < one.size(); done += a.size()) {
+      a.resize(static_cast<std::size_t>(std::min(block_bytes, one.size() - done)));
+      b.resize(a.size());
+      if (!one.read_at(done, a) || !other.read_at(done, b) || a != b) return false;
+    }
+    return true;
+  }
+
   /// Other users may add containers, and names of them, beside the stub's.
   static constexpr std::uint64_t longest_search_ms = 60'000;
   /// Few bundles share a block, because a leader begins another bundle only after the last one is
@@ -175,19 +211,36 @@ class Search {
       const PartRecord& record = (*parts)[i];
       if (record.entry.part != stub_.part || record.entry.rank != stub_.rank) continue;
       if (is_bundle && set.bundled[i].sequence != stub_.sequence) continue;
-      if (MCR_TRY(place.is_open_to_strangers(directory, stub_path_)))
+      if (MCR_TRY(place.is_open_to_strangers(directory, stub_path_))) {
+        is_a_holder_refused_ = true;
         return Error{
             Cause::usage,
             place.directory + "/" + name +
                 " lies where other users can put files, and they cannot put any beside the "
                 "stub, so the container is not trusted; if you trust these users, set "
                 "allow= to its directory, or write the files out with `mcr unpack`"};
-      is_in_copy_ = container->origin().is_copy;
+      }
       if (place.is_allowed) container->trust_owner();
+      std::optional<PartOrigin> origin;
       if (origin_ != nullptr)
-        *origin_ = MCR_TRY(stored_origin(*container, i, directory.descriptor()));
+        origin = MCR_TRY(stored_origin(*container, i, directory.descriptor()));
+      const struct stat status = MCR_TRY(container->status());
+      const auto beside = directory.beside();
+      const uid_t author = beside ? beside->author(status) : status.st_uid;
+      const bool is_copy = origin_by(container->origin(), status, author).is_copy;
+      const FileIdentity identity(status);
+      const auto has_it = [&](const Copy& copy) { return copy.identity == identity; };
+      if (is_copy && std::any_of(copies_.begin(), copies_.end(), has_it))
+        return std::unique_ptr<PartSource>();
       log_debug(stub_.path, " is read from ", place.directory, "/", name);
-      return open_part_image(container, record, share_);
+      auto source = MCR_TRY(open_part_image(container, record, share_));
+      if (is_copy) {
+        copies_.push_back(
+            {place.directory + "/" + name, identity, std::move(source), std::move(origin)});
+        return std::unique_ptr<PartSource>();
+      }
+      if (origin_ != nullptr) *origin_ = std::move(origin);
+      return source;
     }
     without_part_.insert(FileIdentity(MCR_TRY(container->status())));
     return std::unique_ptr<PartSource>();
@@ -211,8 +264,9 @@ class Search {
   // many places, and links and second names may lead from all of them to the same few files.
   std::set<std::pair<FileIdentity, std::string>> searched_;
   std::set<FileIdentity> without_part_;
-  /// The part that in_container() found last is in a copy, which may be another user's (FileOrigin::is_copy).
-  bool is_in_copy_ = false;
+  std::vector<Copy> copies_;
+  /// A container that has the part lies in a place that is not believed.
+  bool is_a_holder_refused_ = false;
   /// A container in this place was not believed; in another place it may be.
   bool was_refused_ = false;
   std::optional<Error> problem_;
@@ -246,6 +300,8 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
     auto source = search.in_place(place, true);
     if (!source || *source != nullptr) return source;
   }
+  auto copied = search.from_copies();
+  if (!copied || *copied != nullptr) return copied;
   return search.nothing_found();
 }
 

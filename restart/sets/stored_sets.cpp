@@ -138,10 +138,17 @@ class FoundGenerations {
     return place_.fits(set) && (!own_only_ || set.masked_name == place_.masked_name);
   }
 
+  [[nodiscard]] FileOrigin origin_here(const ContainerReader& container) const {
+    const auto status = container.status();
+    return status ? origin_by(container.origin(), *status, beside_.author(*status))
+                  : container.origin();
+  }
+
   /// True if the container is a copy, and originals are still to be read.
   bool is_for_later(const ContainerReader& container, const Copy& copy) {
-    if (is_own(copy.file)) late_copies_.add(container.origin(), newest_order(container.set()));
-    if (are_originals_read_ || !container.origin().is_copy) return false;
+    const FileOrigin origin = origin_here(container);
+    if (is_own(copy.file)) late_copies_.add(origin, newest_order(container.set()));
+    if (are_originals_read_ || !origin.is_copy) return false;
     known_copies_.insert(copy.identity);
     copies_.push_back(copy);
     return true;
@@ -177,9 +184,9 @@ class FoundGenerations {
           container_suffix(0, 0, {});
       const auto parsed = share.is_bundled ? parse_container_name(own) : std::nullopt;
       if (!parsed || wanted_ != parsed->masked_name || left_out(own)) continue;
-      const std::uint64_t limit_ns = late_copies_.latest_ns((*reader)->origin());
+      const std::uint64_t limit_ns = late_copies_.latest_ns(origin_here(**reader));
       add_share(one_container_more({set.launch, set.sequence, set.masked_name},
-                                   (*reader)->origin().is_copy, limit_ns != 0),
+                                   origin_here(**reader).is_copy, limit_ns != 0),
                 share, maker_of(beside_, *status).of_copy(limit_ns), components_);
     }
   }
@@ -202,13 +209,18 @@ class FoundGenerations {
       const auto& names = earlier->second.names;
       const bool is_same =
           names && names->launch == name.launch && names->sequence == name.sequence;
-      if (!is_same) return add_damage(one_container_more(name), file);
+      if (!is_same) return add_damage(name, file, earlier->second.origin);
       if (earlier->second.is_added) return;
     }
     const auto reader = directory_.container(file);
     // If the container's owner is not believed, the container counts as missing.
     if (!reader && reader.error().cause == Cause::usage) return;
     if (reader && is_for_later(**reader, {file, identity, name})) return;
+    if (!reader && !are_originals_read_ && origin_in_place(file).is_copy) {
+      known_copies_.insert(identity);
+      copies_.push_back({file, identity, name});
+      return;
+    }
     const auto shares =
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     const auto status = shares ? (*reader)->status() : Result<struct stat>(shares.error());
@@ -224,15 +236,22 @@ class FoundGenerations {
     Read& read = read_[identity];
     read.names = names;
     read.is_added = read.names == name;
-    const std::uint64_t limit_ns = read.is_added ? late_copies_.latest_ns((*reader)->origin()) : 0;
-    Generation& generation =
-        one_container_more(name, read.is_added && (*reader)->origin().is_copy, limit_ns != 0);
-    if (!read.is_added) return add_damage(generation, file);
+    read.origin = reader ? origin_here(**reader) : origin_in_place(file);
+    if (!read.is_added) return add_damage(name, file, read.origin);
+    const std::uint64_t limit_ns = late_copies_.latest_ns(read.origin);
+    Generation& generation = one_container_more(name, read.origin.is_copy, limit_ns != 0);
     for (const SetShare& share : *shares)
       add_share(generation, share, maker_of(beside_, *status).of_copy(limit_ns), components_);
   }
 
-  void add_damage(Generation& generation, const std::string& file) const {
+  /// Returns the origin of a file that may be unreadable as a container.
+  [[nodiscard]] FileOrigin origin_in_place(const std::string& file) const {
+    return origin_of(directory_.directory(), file).value_or(FileOrigin());
+  }
+
+  /// The file is damaged, or has another set in it than its name says. In a late copy this says nothing of the set's own containers.
+  void add_damage(const GenerationName& name, const std::string& file, const FileOrigin& origin) {
+    Generation& generation = one_container_more(name, origin.is_copy, late_copies_.is_late(origin));
     generation.damaged = true;
     generation.damaged_container = place_.directory + "/" + file;
     if (generation.has_own_date || !is_own(file)) return;
@@ -252,6 +271,7 @@ class FoundGenerations {
   /// read only once, or twice if its first name is not the name of the set in it.
   struct Read {
     std::optional<GenerationName> names;  ///< the generation that the file names, if it names one
+    FileOrigin origin;
     bool is_added = false;
   };
 

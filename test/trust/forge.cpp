@@ -8,6 +8,7 @@
 //   forge container FILE KEY=VALUE…  masked launch sequence ranks begun
 //                                    file=PART:RANK:PATH:CONTENT (several)
 //                                    native=RANK:PATH:DEVICE:INODE:SIZE (several)
+//                                    repeated=COUNT (entries of one frame of 64 MiB)
 //   forge decision FILE KEY=VALUE…   given newest (LAUNCH:SEQUENCE) kind=0|1
 //   forge show STUB                  its fields, as the first form takes them
 //   forge mark STUB file=FILE        appends the mark that FILE has taken the stub's place
@@ -173,6 +174,21 @@ Bytes container_bytes(const Words& words) {
     Writer(bytes).bytes(frame);
   }
   index.datasets.push_back(entry);
+  if (const auto count = number_of(words, "repeated", 0); count != 0) {
+    const Bytes raw(64 * chunk);
+    const auto bytes_of_raw = static_cast<std::uint32_t>(raw.size());
+    Bytes frame;
+    if (!codecs::encode_frame(raw, {{}, {codecs::Shape::flat(bytes_of_raw)}},
+                              *codecs::Pipeline::parse("constant"), scratch, frame))
+      fail("cannot encode");
+    const FramePlace place{bytes.size(), static_cast<std::uint32_t>(frame.size()), bytes_of_raw,
+                           checksum(frame)};
+    Writer(bytes).bytes(frame);
+    index.datasets.push_back({"x", DatasetKind::variable, DatasetStorage::frames, 1, bytes_of_raw,
+                              count * raw.size(), index.frames.size(),
+                              static_cast<std::uint32_t>(count)});
+    index.frames.insert(index.frames.end(), count, place);
+  }
   const IndexBytes written = write_index(index);
   const Bytes head = write_user_block(user_block_of(written, bytes.size()));
   Writer(bytes).bytes(written.bytes);

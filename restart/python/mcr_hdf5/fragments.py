@@ -12,10 +12,12 @@ from dataclasses import dataclass
 import h5py
 import numpy
 
+from .masked import fits
 from .variable import read_values
 
 TABLES = "~tables"  # the group of small variables
 UNREADABLE = (OSError, TypeError, ValueError, LookupError, RuntimeError, AttributeError)  # what h5py raises for odd datasets
+LEAST_REFUSED, MOST_OF_STORED = 1 << 26, 1 << 12  # bytes of rows, and how often the stored bytes: beyond both, a table is not read
 CACHE = 1 << 28  # bytes of decoded chunks that an open container keeps
 
 
@@ -61,7 +63,7 @@ class Fragment:
 class Fragments:
     def __init__(self, checkpoint):
         self._checkpoint = checkpoint
-        self._variables = []  # (container, path, pattern of the names, shape, dtype, ranks, offsets, shapes of the pieces of a table)
+        self._variables = []  # (container, path, mask of the names, shape, dtype, ranks, offsets, shapes of the pieces of a table)
         self._opened = None, None  # the container that was read last, and its file
         self._by_values = {}  # (rank, numbers of the variables, shape) -> digest of the values -> fragment
         self.why_none = None
@@ -97,8 +99,8 @@ class Fragments:
             begins = [int(told[own[1]][row]) for row in numbers] if is_flat else numbers
             shapes = [tuple(int(n) for n in told[own[3]][row] if n) if is_flat else values.shape[1:] for row in numbers]
             ranks = [int(told[own[0]][row]) for row in numbers]
-            pattern = _pattern(name.decode(errors="surrogateescape"))
-            self._variables.append((container, values.name, pattern, values.shape, values.dtype, ranks, begins, shapes))
+            mask = _mask(name.decode(errors="surrogateescape"))
+            self._variables.append((container, values.name, mask, values.shape, values.dtype, ranks, begins, shapes))
 
     def _add(self, container, name, item):
         if not isinstance(item, h5py.Dataset):
@@ -106,7 +108,7 @@ class Fragments:
         def numbers(key):
             found = item.attrs.get("mcr_" + key, item.attrs.get(key))
             return None if found is None else [int(n) for n in numpy.atleast_1d(found)]
-        self._variables.append((container, item.name, _pattern(name), item.shape, item.dtype, numbers("ranks"), numbers("offsets"), None))
+        self._variables.append((container, item.name, _mask(name), item.shape, item.dtype, numbers("ranks"), numbers("offsets"), None))
 
     def find(self, rank, dataset):
         """Returns the fragment, or a text that says why there is none."""
@@ -122,8 +124,8 @@ class Fragments:
         if layout.get_layout() == h5py.h5d.COMPACT:
             return "it is a compact dataset, which the containers do not merge"
         found, variables = [], []
-        for variable, (container, path, pattern, shape, dtype, ranks, offsets, shapes) in enumerate(self._variables):
-            if pattern.fullmatch(dataset.name.strip("/")) and dtype == dataset.dtype and ranks:
+        for variable, (container, path, mask, shape, dtype, ranks, offsets, shapes) in enumerate(self._variables):
+            if dtype == dataset.dtype and ranks and fits(mask, dataset.name.strip("/"), literal=True):
                 found += [(container, path, shape, ranks, offsets, shapes, n) for n, owner in enumerate(ranks) if owner == rank]
                 variables.append(variable)
         if not found:
@@ -188,13 +190,16 @@ def _read_members(rows, names):
     for name, member in zip(names, members):
         kind.insert(name.encode(), end, member)
         end += member.get_size()
+    size = rows.size * kind.get_size()
+    if size > LEAST_REFUSED + MOST_OF_STORED * rows.id.get_storage_size():
+        raise ValueError(f"{rows.name} claims {size:,} bytes, too many for what is stored of it")
     told = numpy.empty(rows.shape, [(name, member.dtype) for name, member in zip(names, members)])
     rows.id.read(h5py.h5s.ALL, h5py.h5s.ALL, told, kind)
     return told
 
 
-def _pattern(name):
-    return re.compile(re.escape(re.sub(r"~\d+$", "", name)).replace(r"\{n\}", r"(\d+|\{n\})"))
+def _mask(name):
+    return re.sub(r"~\d+$", "", name)
 
 
 def _fragment(own, container, path, shape, ranks, offsets, shapes, number):

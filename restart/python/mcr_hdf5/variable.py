@@ -5,6 +5,7 @@ import re
 import numpy
 
 from .errors import McrError, reason_of
+from .masked import fits
 
 
 def masked(name):
@@ -52,12 +53,11 @@ class Variable:
     def __init__(self, of, name):
         self.set, self.name = of, name.strip("/")
         self.is_literal = "{n}" not in self.name or any(self.name in of.dataset_names(rank) for rank in of.ranks)
-        self._pattern = re.compile(re.escape(self.name) if self.is_literal else re.escape(self.name).replace(r"\{n\}", r"\d+"))
         self.ranks = [rank for rank in of.ranks if self.names(rank)]
 
     def names(self, rank):
         """The names of the rank's datasets."""
-        return [name for name in self.set.dataset_names(rank) if self._pattern.fullmatch(name)]
+        return [name for name in self.set.dataset_names(rank) if (name == self.name if self.is_literal else fits(self.name, name))]
 
     @property
     def has_several(self):

@@ -12,8 +12,8 @@ compute, if nodes fail? Four ways are compared:
 
   native      each rank writes its file to storage and waits for it
   storage     mcr: each rank waits for a copy; every set goes to storage behind the program
-  flush=N     every N-th set goes to storage, the others stay in node memory, compressed; N is the best of 1 to 64 (not built)
-  replicas    the same, and each node's finished container is copied to another node (not built)
+  flush=N     every N-th set goes to storage, the others stay in node memory, compressed; N is the best of 1 to 64
+  replicas    the same, and each node's finished container is copied to another node
 
 Failures. All nodes of a job fail F = nodes / (MTBF of one node) times a second. Some failures leave the memory of the
 nodes intact (`--kept`: a rank dies, a job is killed), some take one node, some several at a time (`--several`: a rack).

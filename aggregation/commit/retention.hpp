@@ -24,7 +24,7 @@ class Replacements {
   /// Returns the newest whole set that replaces this one: newer, and of the same owner and masked
   /// name. A newer set of the same pattern (step00020 for step00010) counts too if
   /// `of_same_pattern` is true and no file is left at this set's paths. nullptr: no set replaces
-  /// this one, so it must stay. Copied containers, which may be another user's, replace only copied ones.
+  /// this one, so it must stay. Copied containers, which may be another user's, replace none.
   [[nodiscard]] const StoredSet* of(const StoredSet& set, bool of_same_pattern) const;
 
  private:

@@ -153,6 +153,7 @@ class FoundSets {
       (void)restart::system_calls().fstatat(home.directory().descriptor(), name_of(path).c_str(),
                                             &container.status, AT_SYMLINK_NOFOLLOW);
     }
+    const struct stat file_status = container.status;  // with its owner, who may not be its author
     container.maker = restart::maker_of(beside, container.status);
     container.status.st_uid = container.maker.author;
     const uid_t voice = beside.voice(container.status.st_uid);
@@ -176,15 +177,17 @@ class FoundSets {
         reader ? restart::shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     if (!shares) {
       // A damaged late copy says nothing of the set's own containers.
-      const auto origin = restart::origin_of(home.directory(), name_of(path));
-      if (origin && origin->is_copy && !are_originals_read_) {
+      const restart::FileOrigin origin = restart::origin_by(
+          restart::origin_of(home.directory(), name_of(path)).value_or(restart::FileOrigin()),
+          file_status, container.maker.author);
+      if (origin.is_copy && !are_originals_read_) {
         seen.is_read = false;
         seen.is_copy = true;
         copies_.push_back(path);
         return {};
       }
       seen.damage = shares.error();
-      if (origin && late_copies_[parent_of(path)].is_late(*origin)) return shares.error();
+      if (late_copies_[parent_of(path)].is_late(origin)) return shares.error();
       return damaged(path, voice, shares.error());
     }
     container.access = MCR_TRY((*reader)->access());

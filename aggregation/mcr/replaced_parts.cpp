@@ -29,6 +29,13 @@ restart::FileOrigin origin_of(const Container& container) {
                             container.home->beside().author(*status));
 }
 
+bool is_same_file(const Container& one, const Container& other) {
+  const auto status = one.reader->status();
+  const auto other_status = other.reader->status();
+  return status && other_status &&
+         restart::FileIdentity(*status) == restart::FileIdentity(*other_status);
+}
+
 using Order = std::pair<std::uint64_t, std::uint64_t>;
 
 /// Orders the writings of a file. Late copies of containers come first, because another user may have made them; the later
@@ -103,13 +110,18 @@ Result<void> leave_out_repeated_parts(Containers& containers) {
       if (container.without.contains(entry.part)) continue;
       const auto [holder, is_first] = holders.try_emplace(entry.part, &container);
       if (is_first || holder->second == &container) continue;
+      if (is_same_file(container, *holder->second)) {
+        container.without.insert(entry.part);
+        continue;
+      }
       const bool is_copy = origin_of(container).is_copy;
       const bool is_other_copy = origin_of(*holder->second).is_copy;
       if (is_copy && is_other_copy)
-        return Error{Cause::usage, container.reader->name() + " and " +
-                                       holder->second->reader->name() + " both have " + entry.path +
-                                       ", and both were copied, so nothing tells which of them "
-                                       "belongs to the set. Name the containers that do"};
+        return Error{Cause::usage,
+                     container.reader->name() + " and " + holder->second->reader->name() +
+                         " both have " + entry.path +
+                         ", and neither is certainly an original, so nothing tells which of them "
+                         "belongs to the set. Name the containers that do"};
       if (is_copy) {
         container.without.insert(entry.part);
       } else {

@@ -42,7 +42,7 @@ FileOrigin origin_of(ByteSpan head, const File& container, const struct stat& st
 }
 
 FileOrigin origin_by(FileOrigin origin, const struct stat& file, uid_t author) {
-  if (file.st_uid == author || file.st_uid == 0) return origin;
+  if (file.st_uid == author || file.st_uid == 0 || author == unknown_user) return origin;
   return {true, changed_ns(file), 0};
 }
 

@@ -79,7 +79,7 @@ class Verifier {
       }
       report_.damage.push_back(
           container_.name() + ": frame at byte " + std::to_string(place.file_offset) +
-          " has bytes of another one (variable " + (*datasets_)[frame.dataset].name + ")");
+          " shares bytes with another frame (variable " + (*datasets_)[frame.dataset].name + ")");
       return true;
     };
     const auto last = std::remove_if(frames.begin(), frames.end(), shares_bytes);

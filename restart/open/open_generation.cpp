@@ -424,7 +424,8 @@ class View {
     if (obeyed_) return obey(*obeyed_);
     if (is_alone()) return exactly();
     if (choice.kind == Choice::Kind::previous &&
-        choice.newest == generation_of(stub_, generations_, present_) && own_set_was_removed())
+        choice.newest == generation_of(stub_, generations_, present_) &&
+        !has_part(generations_, stub_) && own_set_was_removed())
       return exactly();
     if (living_.contains(choice.newest.launch)) {
       // Another rank, which looked a moment later, may have seen that launch dead and have decided.

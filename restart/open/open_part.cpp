@@ -94,7 +94,7 @@ class Search {
   }
 
   /// Returns the part as the copies have it; null if there is none. A copy may be another user's container, so it is an error if they
-  /// differ. Honest ones do not: a part never changes.
+  /// differ. Honest copies do not differ, because a part never changes.
   Result<std::unique_ptr<PartSource>> from_copies() {
     if (copies_.empty()) return std::unique_ptr<PartSource>();
     // The original may be in a place that was refused, or that was not looked at in time.
@@ -106,7 +106,8 @@ class Search {
       return Error{Cause::damaged,
                    first.container + " and " + copies_[i].container + " have different data for " +
                        stub_path_ +
-                       ", and both were copied, so nothing tells which of them belongs to it. Move "
+                       ", and neither is certainly an original, so nothing tells which of them "
+                       "belongs to it. Move "
                        "the one that does not belong here to another directory (`mcr ls` shows "
                        "what a container has, `mcr unpack` writes its files)"};
     }
@@ -292,15 +293,22 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
   }
   Search search(stub, stub_path, share, origin);
   for (const ContainerPlace& place : container_places(stub, stub_path, allow)) {
+    // Copies around the stub come with it when a run is copied, and must not depend on the run from which they were copied.
+    if (place.is_elsewhere()) {
+      auto copied = search.from_copies();
+      if (!copied || *copied != nullptr) return copied;
+    }
     auto source = search.in_place(place);
     if (!source || *source != nullptr) return source;
   }
+  auto copied = search.from_copies();
+  if (!copied || *copied != nullptr) return copied;
   // Not found so far: the program may have renamed its files, before the commit or after it.
   for (const ContainerPlace& place : places_above(stub, stub_path, true)) {
     auto source = search.in_place(place, true);
     if (!source || *source != nullptr) return source;
   }
-  auto copied = search.from_copies();
+  copied = search.from_copies();
   if (!copied || *copied != nullptr) return copied;
   return search.nothing_found();
 }

@@ -246,7 +246,12 @@ class FoundGenerations {
 
   /// Returns the origin of a file that may be unreadable as a container.
   [[nodiscard]] FileOrigin origin_in_place(const std::string& file) const {
-    return origin_of(directory_.directory(), file).value_or(FileOrigin());
+    struct stat status {};
+    FileOrigin origin = origin_of(directory_.directory(), file).value_or(FileOrigin());
+    if (system_calls().fstatat(directory_.descriptor(), file.c_str(), &status,
+                               AT_SYMLINK_NOFOLLOW) != 0)
+      return origin;
+    return origin_by(origin, status, beside_.author(status));
   }
 
   /// The file is damaged, or has another set in it than its name says. In a late copy this says nothing of the set's own containers.

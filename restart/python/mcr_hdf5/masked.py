@@ -12,7 +12,7 @@ def fits(mask, name, literal=False):
     first, *pieces = mask.split(N)
     if not pieces:
         return name == mask
-    if not name.startswith(first) or len(pieces) * len(name) > MOST_STEPS:
+    if not name.startswith(first) or len(mask) * len(name) > MOST_STEPS:
         return False
     ends = {len(first)}  # where the pieces so far may end in the name
     for piece in pieces:

@@ -138,7 +138,8 @@ std::vector<const Decisions::Set*> Decisions::whole_here_after(const SetName& na
   return found;
 }
 
-/// Returns the next whole writing of the same names that all nodes have agreed on, or that needs no agreement; null if there is none.
+/// Returns the next whole writing of the same names; null if there is none. If ranks run on several nodes, only writings count on which the
+/// nodes have agreed.
 const Decisions::Set* Decisions::whole_after(const SetName& name) const {
   for (const Set* set : whole_here_after(name))
     if (!spans_nodes(*set) || set->is_safe_everywhere) return set;

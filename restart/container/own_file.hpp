@@ -30,9 +30,9 @@ Result<std::uint64_t> mark_own_file(const File& container, std::uint64_t since_n
 /// `status` is that of the file, and `head` its first bytes.
 FileOrigin origin_of(ByteSpan head, const File& container, const struct stat& status);
 
-/// Returns the origin of a file that counts as made by `author` (Beside::author). If it is another user's, the author has moved it there or
-/// made a second name of it, so it is a copy, and its change time tells when. Root's files count as the author's own, and so do those whose author
-/// is not known: in a directory of several users, each may replace them.
+/// Corrects the origin of a file that counts as made by `author` (Beside::author). If another user owns the file, `author` has moved it
+/// there or linked it, so it is a copy, and its change time tells since when. Root's files count as the author's own. So do files whose
+/// author is not known: in a directory of several users, each of these users may replace them.
 FileOrigin origin_by(FileOrigin origin, const struct stat& file, uid_t author);
 
 /// Returns the same for the file with this name in the directory. Follows no link. ENOENT: there is none; EPERM: it is neither this

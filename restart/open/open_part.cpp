@@ -93,8 +93,8 @@ class Search {
     return std::unique_ptr<PartSource>();
   }
 
-  /// Returns the part as the copies have it; null if there is none. A copy may be another user's container, so it is an error if they
-  /// differ. Honest copies do not differ, because a part never changes.
+  /// Returns the part from a copy; null if no copy has it. Fails if copies differ: one of them may be another user's container. A part
+  /// never changes, so a user's own copies of it are equal.
   Result<std::unique_ptr<PartSource>> from_copies() {
     if (copies_.empty()) return std::unique_ptr<PartSource>();
     // The original may be in a place that was refused, or that was not looked at in time.

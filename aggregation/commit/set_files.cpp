@@ -153,7 +153,8 @@ class FoundSets {
       (void)restart::system_calls().fstatat(home.directory().descriptor(), name_of(path).c_str(),
                                             &container.status, AT_SYMLINK_NOFOLLOW);
     }
-    const struct stat file_status = container.status;  // `container.status` gets the author as its owner
+    // Below, `container.status` gets the author as its owner.
+    const struct stat file_status = container.status;
     container.maker = restart::maker_of(beside, container.status);
     container.status.st_uid = container.maker.author;
     const uid_t voice = beside.voice(container.status.st_uid);

@@ -14,7 +14,7 @@
 
 namespace mcr::aggregation {
 
-/// Returns the bytes of a row whose longest text has `longest` bytes.
+/// Returns the width of a column of texts, in bytes, if the longest text has `longest` bytes.
 std::size_t text_bytes(std::size_t longest);
 
 /// Returns the extents of an attribute; nothing if it has no value that a row can hold.
